@@ -4,14 +4,14 @@ import { Progress } from './test/support/progress.ts';
 import { LongestFirst } from './test/support/sequencer.ts';
 
 /**
- * The four tiers of the suite, fastest first. A test belongs to the fastest tier that can hold its guarantee:
+ * The four tiers of the suite, fastest first. A test belongs to the fastest tier that can check its guarantee:
  *
  * - `unit`: pure code, in memory. No server, no database, no process.
- * - `api`: a server in the test process, on PGlite and on PostgreSQL. Files of one worker share servers and modules.
- * - `process`: real server processes, signals, kills, the command line. Files of one worker share modules.
+ * - `api`: a server in the test process, on PGlite and PostgreSQL. Files of one worker share servers and modules.
+ * - `process`: real server processes, signals, crashes, the command line. Files of one worker share modules.
  * - `browser`: the console and the documentation in Chromium.
  *
- * `npm test` leaves `tools` out: client generators, linters and request runners of other authors, which it installs itself.
+ * `npm test` does not run `tools`: third-party client generators, linters and request runners, which that tier installs.
  */
 const unit = [
   'src/**/*.test.ts',
@@ -29,12 +29,12 @@ const tools = ['test/tools/**/*.test.ts'];
 
 const cores = Math.min(availableParallelism(), 4);
 /**
- * Tests of the `api` tier wait now and then, for a time-out or a lease: one more worker uses the processor meanwhile. In the `process` tier
- * each file runs several servers, and more of them at once only make servers answer 503.
+ * Tests of the `api` tier sometimes wait for a timeout or a lease; one more worker uses the CPU meanwhile. In the `process` tier each
+ * file runs several servers, and more files at once only cause 503 responses.
  */
 const workers = { usual: cores, api: cores + 1 };
 
-/** Tiers have different numbers of workers, so a run that touches several must take one after the other. */
+/** Tiers have different numbers of workers, so a run with several tiers must run them sequentially. */
 const sequence = (groupOrder: number) => ({ groupOrder });
 
 const withDatabase = {
@@ -47,12 +47,12 @@ export default defineConfig({
     // Processes, not threads: a WebAssembly database frees its memory only when the process ends.
     pool: 'forks',
     maxWorkers: workers.usual,
-    // For tests that hang only: on a busy machine each takes many times as long.
+    // Only for hanging tests: on a busy machine each test takes many times as long.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 240_000 } },
     setupFiles: ['test/support/waits.ts'],
-    // Output of passed tests is not shown.
+    // Hide the output of passed tests.
     silent: 'passed-only',
     reporters: [new Progress()],
     sequence: { sequencer: LongestFirst },
@@ -66,7 +66,7 @@ export default defineConfig({
           include: api,
           isolate: false,
           maxWorkers: workers.api,
-          // V8 would optimize PGlite for each of some 100 servers that live for seconds: a tenth of the tier's time.
+          // V8 would optimize PGlite for each of about 100 servers that live for seconds: a tenth of the tier's time.
           execArgv: ['--wasm-tiering-budget=100000000'],
           ...withDatabase,
         },

@@ -1,4 +1,4 @@
-/** The few ordinary requests that prepare a round: with fetch, since nothing is measured here. */
+/** Requests that prepare a round. They use fetch, because they are not measured. */
 import { randomUUID } from 'node:crypto';
 import { PAYMENT_BODY, PAYMENTS_PATH } from './requests.ts';
 
@@ -32,7 +32,7 @@ export async function createPayment(url: string): Promise<{ paymentId: string; i
     body: JSON.stringify(PAYMENT_BODY),
   });
   const text = await response.text();
-  if (response.status !== 201) throw new Error(`A create was answered with ${response.status}: ${text}`);
+  if (response.status !== 201) throw new Error(`A create request failed with ${response.status}: ${text}`);
   const body: unknown = JSON.parse(text);
   if (typeof body !== 'object' || body === null || !('id' in body) || typeof body.id !== 'string') {
     throw new Error(`A created payment has no id: ${text}`);
@@ -64,7 +64,7 @@ export async function readBalances(url: string): Promise<Balances> {
   return JSON.parse(await read(`${url}/_api/developer_api_balances`));
 }
 
-/** Counts by turning the pages of the list, as a client would. */
+/** Counts by reading all pages of the list, as a client would. */
 export async function countPayments(url: string, status: string): Promise<number> {
   const address = `${url}${PAYMENTS_PATH}?limit=100&status=${status}`;
   let count = 0;
@@ -79,6 +79,6 @@ export async function countPayments(url: string, status: string): Promise<number
 async function read(address: string): Promise<string> {
   const response = await fetch(address, { headers: { authorization: `Bearer ${API_KEY}` } });
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`A read was answered with ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`A read request failed with ${response.status}: ${text}`);
   return text;
 }

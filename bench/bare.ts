@@ -1,6 +1,6 @@
 /**
- * The bare Fastify route that the server's own routes are measured against: what HTTP and JSON alone cost on this
- * machine. A process of its own: `node --import tsx bench/bare.ts FILE`, where FILE holds the bytes that it answers with.
+ * The bare Fastify route that server routes are compared with: the cost of HTTP and JSON alone on this machine. Runs as a
+ * separate process: `node --import tsx bench/bare.ts FILE`, where FILE contains the response body.
  */
 import { readFileSync } from 'node:fs';
 import Fastify from 'fastify';
@@ -29,6 +29,6 @@ app.post(PAYMENTS_PATH, { schema: { body: Body } }, async (_request, reply) =>
 );
 app.get(`${PAYMENTS_PATH}/:id`, async (_request, reply) => reply.type(contentType).send(answer));
 
-// The bench holds the other end of stdin: when it goes, so does this process.
+// stdin is connected to the bench: exit when it closes.
 process.stdin.resume().on('close', () => process.exit(0));
 process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);

@@ -1,15 +1,14 @@
 /**
- * The work of one create as a plain client would do it: begin, insert the same rows, commit. The idempotency key is not
- * looked up: the server does not do that either for a key it has not met, and the primary key refuses it a second time.
- * Derived from two real creates. What differs between the two is particular to a create: ids and keys among it become
- * values of the same length that are unique in each transaction; everything else is copied. Copied values are sent as
- * parameters, as any client of prepared statements sends them: as literals they would cross the wire and be parsed only
- * once, which is less work than writing the rows takes.
+ * The database work of one create request as a plain client would do it: begin, insert the same rows, commit. The idempotency
+ * key is not looked up: the server does not do that for an unknown key either, and the primary key rejects a duplicate.
+ * Derived from two real create requests. Values that differ between them are specific to a request: ids and keys become unique
+ * values of the same length in each transaction; all other values are copied. Copied values are sent as parameters, as usual
+ * with prepared statements: literals would be transferred and parsed only once, which is less work than the server has.
  */
 import type { Column, Row, Sample, Table } from './sample.ts';
 
-/** `number`: 12 digits, unique and ascending. `random`: 11 digits, so that keys arrive in no order, as clients' keys do. */
-export type Parameter =
+/** `number`: 12 digits, unique and ascending. `random`: 11 digits, so that keys arrive unordered, like those of clients. */
+type Parameter =
   | { readonly kind: 'number' }
   | { readonly kind: 'random' }
   | { readonly kind: 'copied'; readonly text: string };
@@ -33,7 +32,9 @@ export function baselineStatements(tables: readonly Table[], first: Sample, seco
     const rows = first.inserted.get(table.name) ?? [];
     const others = second.inserted.get(table.name) ?? [];
     if (rows.length !== others.length)
-      throw new Error(`Two equal creates wrote ${rows.length} and ${others.length} rows to ${table.name}.`);
+      throw new Error(
+        `Two identical create requests wrote ${rows.length} and ${others.length} rows to ${table.name}.`,
+      );
     const columns = table.columns.filter(({ automatic }) => !automatic);
     const builder = new StatementBuilder(first.idempotencyKey, ordinals);
     const expressions = rows.map((row, index) =>
@@ -53,7 +54,7 @@ export function baselineStatements(tables: readonly Table[], first: Sample, seco
 class StatementBuilder {
   readonly parameters: Parameter[] = [];
   readonly #idempotencyKey: string;
-  /** Two ids made in the same millisecond may share their beginning: each sample id gets a number of its own. */
+  /** Two ids of the same millisecond may share a prefix, so each sample id gets its own number. */
   readonly #ordinals: Map<string, number>;
 
   constructor(idempotencyKey: string, ordinals: Map<string, number>) {
@@ -80,19 +81,19 @@ class StatementBuilder {
     if (/^(bigint|numeric|integer)/.test(column.type)) return `${number}::${column.type}`;
     const ordinal = String(this.#ordinals.get(text) ?? this.#ordinals.size).padStart(2, '0');
     this.#ordinals.set(text, Number(ordinal));
-    const kept = text.slice(0, -NUMBER_DIGITS - ordinal.length);
+    const prefix = text.slice(0, -NUMBER_DIGITS - ordinal.length);
     if (column.type === 'text' || column.type.startsWith('character'))
-      return `'${kept}${ordinal}' || ${number}::text`;
+      return `'${prefix}${ordinal}' || ${number}::text`;
     if (column.type === 'uuid' || column.type === 'bytea') {
       // A UUID's last group has 12 digits, with a dash before it.
-      const start = column.type === 'uuid' ? `${kept.slice(0, -1)}${ordinal}-` : `${kept}${ordinal}`;
+      const start = column.type === 'uuid' ? `${prefix.slice(0, -1)}${ordinal}-` : `${prefix}${ordinal}`;
       return `('${start}' || ${number}::text)::${column.type}`;
     }
-    throw new Error(`No way to make unique values of type ${column.type}.`);
+    throw new Error(`Cannot generate unique values of type ${column.type}.`);
   }
 
   #place(parameter: Parameter): string {
-    // A number is sent once however often it is used; copied values are sent for each column that holds them.
+    // A number is sent once, even if several columns use it; copied values are sent once per column.
     const known =
       parameter.kind === 'copied' ? -1 : this.parameters.findIndex(({ kind }) => kind === parameter.kind);
     if (known >= 0) return `$${known + 1}`;
@@ -108,7 +109,7 @@ function inOrderOfReferences(tables: readonly Table[]): Table[] {
     const isWaiting = (name: string, self: Table): boolean =>
       name !== self.name && waiting.some((table) => table.name === name);
     const free = waiting.filter((table) => !table.references.some((name) => isWaiting(name, table)));
-    if (free.length === 0) throw new Error('The foreign keys go in a circle.');
+    if (free.length === 0) throw new Error('The foreign keys are cyclic.');
     ordered.push(...free);
     waiting = waiting.filter((table) => !free.includes(table));
   }

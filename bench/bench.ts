@@ -1,27 +1,27 @@
-/** `npm run bench`: see README.md beside this file. Progress goes to stderr, the table to stdout and, of a full run, to RESULTS.md. */
+/** `npm run bench`, see README.md. Progress goes to stderr, the table to stdout; a full run also writes RESULTS.md. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { startPostgres } from '../test/support/postgres.ts';
-import { deliveryBars, nodeBars, startBars } from './bars.ts';
+import { BENCHMARKS, type BenchmarkName, setUpBenchmarks } from './benchmarks.ts';
 import { measureClock } from './clock.ts';
-import { CONTENDERS, type ContenderName, setStage } from './contenders.ts';
 import { measureCosts } from './costs.ts';
 import { measureDeliveries } from './deliveries.ts';
 import type { Measured } from './measurement.ts';
 import { waitForQuiet } from './neighbours.ts';
 import { measureNodes } from './nodes.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
-import { judge, renderResults } from './report.ts';
+import { evaluate, renderResults } from './report.ts';
 import { replaceOthers, replaceSection } from './results.ts';
-import { measureScale, renderScale, SCALE_HEADING, type ScaleStage, scaleMissed } from './scale.ts';
+import { measureScale, renderScale, SCALE_HEADING, type ScaleContext, scaleMissed } from './scale.ts';
 import { measureStart } from './start.ts';
+import { deliveryTargets, nodeTargets, startTargets } from './targets.ts';
 import { value } from './value.ts';
 
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
-/** What any server would be given; all else, such as synchronous_commit, stays as PostgreSQL ships it. */
+/** Minimal tuning; everything else, such as synchronous_commit, has the PostgreSQL default. */
 const POSTGRES_SETTINGS = { shared_buffers: '256MB', max_wal_size: '2GB' };
 
 await main(process.argv.slice(2));
@@ -52,43 +52,43 @@ async function main(argv: readonly string[]): Promise<void> {
 
 async function bench(options: Options, folder: string, cleanups: (() => Promise<unknown>)[]): Promise<void> {
   const startedAt = performance.now();
-  const say = (line: string): void => {
+  const log = (line: string): void => {
     process.stderr.write(`${((performance.now() - startedAt) / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
   };
 
-  say('starting PostgreSQL, fsync on');
+  log('starting PostgreSQL, fsync on');
   const postgres = await startPostgres({ fsync: true, settings: POSTGRES_SETTINGS });
   cleanups.push(() => postgres.stop());
   if (options.scale !== undefined) {
-    await benchScale(options, options.scale, { postgres, folder, cleanups, say });
+    await benchScale(options, options.scale, { postgres, folder, cleanups, log });
     return;
   }
-  const stage = await setStage(options, postgres, folder, cleanups, say);
-  const { contenders, baselineDriver, databases } = stage;
+  const stage = await setUpBenchmarks(options, postgres, folder, cleanups, log);
+  const { benchmarks, baselineDriver, databases } = stage;
 
-  for (const contender of contenders) {
-    say(`warm-up: ${CONTENDERS[contender.name]}`);
-    await contender.prepare?.(options.warmupSeconds);
-    await contender.run(options.warmupSeconds);
+  for (const benchmark of benchmarks) {
+    log(`warm-up: ${BENCHMARKS[benchmark.name]}`);
+    await benchmark.prepare?.(options.warmupSeconds);
+    await benchmark.run(options.warmupSeconds);
   }
-  // Statements planned on tables that were empty a second ago would be slow for the server and the baseline alike.
+  // Plans for tables that were empty a second ago would be slow for the server and the baseline alike.
   for (const database of databases) await value(database, 'analyze');
 
-  const rounds: Partial<Record<ContenderName, Measured>>[] = [];
+  const rounds: Partial<Record<BenchmarkName, Measured>>[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
-    const round: Partial<Record<ContenderName, Measured>> = {};
-    for (const contender of contenders) {
-      const { name } = contender;
-      await contender.prepare?.(options.seconds);
-      // No contender pays for the pages that the one before it left unwritten.
+    const round: Partial<Record<BenchmarkName, Measured>> = {};
+    for (const benchmark of benchmarks) {
+      const { name } = benchmark;
+      await benchmark.prepare?.(options.seconds);
+      // Flush dirty pages, so that no benchmark pays for those of the previous one.
       await value(postgres.url, 'checkpoint');
       const { isQuiet, busyCores } = await waitForQuiet();
-      const measured = { ...(await contender.run(options.seconds)), isQuiet };
+      const measured = { ...(await benchmark.run(options.seconds)), isQuiet };
       round[name] = measured;
       const rate = Math.round(measured.ratePerSecond).toLocaleString('en-US');
-      const spoiled = isQuiet ? '' : ` (beside ${busyCores.toFixed(1)} busy cores)`;
-      say(
-        `round ${number} of ${options.rounds}: ${CONTENDERS[name]}: ${rate}/s, p99 ${measured.p99Ms.toFixed(1)} ms${spoiled}`,
+      const noise = isQuiet ? '' : ` (${busyCores.toFixed(1)} cores busy with other work)`;
+      log(
+        `round ${number} of ${options.rounds}: ${BENCHMARKS[name]}: ${rate}/s, p99 ${measured.p99Ms.toFixed(1)} ms${noise}`,
       );
     }
     rounds.push(round);
@@ -97,17 +97,21 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   const remarks = [...stage.remarks];
   for (const check of stage.checks) {
     const found = await check();
-    say(found);
+    log(found);
     remarks.push(found);
   }
-  const clock = options.parts.has('clock') ? await measureClock({ postgres, folder, say }) : [];
+  const clock = options.parts.has('clock') ? await measureClock({ postgres, folder, log }) : [];
   const deliveries = options.parts.has('deliveries')
-    ? await measureDeliveries({ postgres, folder, say })
+    ? await measureDeliveries({ postgres, folder, log })
     : [];
-  const nodes = options.parts.has('nodes') ? await measureNodes({ postgres, folder, say }) : [];
-  const costs = options.parts.has('costs') ? await measureCosts({ postgres, folder, say }) : [];
-  const start = options.parts.has('start') ? await measureStart({ folder, say }) : undefined;
-  const verdict = judge(rounds, [...deliveryBars(deliveries), ...nodeBars(nodes), ...startBars(start)]);
+  const nodes = options.parts.has('nodes') ? await measureNodes({ postgres, folder, log }) : [];
+  const costs = options.parts.has('costs') ? await measureCosts({ postgres, folder, log }) : [];
+  const start = options.parts.has('start') ? await measureStart({ folder, log }) : undefined;
+  const verdict = evaluate(rounds, [
+    ...deliveryTargets(deliveries),
+    ...nodeTargets(nodes),
+    ...startTargets(start),
+  ]);
   const postgresVersion = await value(postgres.url, 'show server_version');
   const results = renderResults(rounds, verdict, {
     options,
@@ -127,17 +131,15 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     process.stdout.write(results);
   }
   for (const line of verdict.missed) process.stdout.write(`MISSED  ${line}\n`);
-  say(
-    options.isFull
-      ? 'every round is in bench/RESULTS.md'
-      : 'not a full run: bench/RESULTS.md stays as it was',
+  log(
+    options.isFull ? 'wrote all rounds to bench/RESULTS.md' : 'not a full run: bench/RESULTS.md is unchanged',
   );
 }
 
 async function benchScale(
   options: Options,
   payments: number,
-  stage: Pick<ScaleStage, 'postgres' | 'folder' | 'cleanups' | 'say'>,
+  stage: Pick<ScaleContext, 'postgres' | 'folder' | 'cleanups' | 'log'>,
 ): Promise<void> {
   const scale = await measureScale({ ...stage, ...options, payments });
   const section = renderScale(scale, new Date().toISOString().slice(0, 10));

@@ -1,6 +1,6 @@
 /**
- * One request that moves the clock over ten thousand timers: authorizations that lapse, and payments that are all paid out at
- * the same instant. Measured once on each database, on servers of their own: what counts is that it takes seconds.
+ * One request that advances the clock past 10,000 timers: authorizations that expire, and payments that all settle at the same
+ * instant. Measured once on each database, on separate servers. The expected magnitude is seconds.
  */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -15,26 +15,26 @@ import { KeyedPost, type NextRequest, PAYMENT_BODY, PAYMENTS_PATH } from './requ
 
 const TIMERS = 10_000;
 const DAY_SECONDS = 86_400;
-/** Loads are repeated until all is done, so a slow machine only takes more of them; an ended one lives on until its time is over. */
+/** Loads are repeated until all requests are done, so a slow machine needs more of them. A finished load still runs for its full time. */
 const LOAD_MS = 5_000;
 const LOADS_MAX = 60;
 const PAYMENT_ID = /"id":"(pay_[0-9a-z]{26})"/;
 const SAMPLE_ID = 'pay_00000000000000000000000000';
 const SCOPES = ['payments:read', 'payments:write', 'transfers:write'];
 
-interface Way {
-  readonly words: string;
-  /** The state in which a payment waits, and the one that its timer brings it to. */
+interface ClockCase {
+  readonly label: string;
+  /** The state before the timer fires, and the state after it. */
   readonly waits: string;
   readonly arrives: string;
   readonly action: string;
   readonly days: number;
 }
 
-const WAYS: readonly Way[] = [
-  { words: 'authorizations lapse', waits: 'authorized', arrives: 'expired', action: 'expire', days: 7 },
+const CASES: readonly ClockCase[] = [
+  { label: 'authorizations expire', waits: 'authorized', arrives: 'expired', action: 'expire', days: 7 },
   {
-    words: 'payments settle at one instant',
+    label: 'payments settle at one instant',
     waits: 'captured',
     arrives: 'settled',
     action: 'settle',
@@ -43,7 +43,7 @@ const WAYS: readonly Way[] = [
 ];
 
 export interface ClockMeasured {
-  readonly words: string;
+  readonly label: string;
   readonly database: string;
   readonly timers: number;
   readonly seconds: number;
@@ -51,27 +51,31 @@ export interface ClockMeasured {
   readonly isQuiet: boolean;
 }
 
-export interface ClockStage {
+export interface ClockContext {
   readonly postgres: Postgres;
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
-export async function measureClock({ postgres, folder, say }: ClockStage): Promise<readonly ClockMeasured[]> {
+export async function measureClock({
+  postgres,
+  folder,
+  log,
+}: ClockContext): Promise<readonly ClockMeasured[]> {
   const seed = path.join(folder, 'clock-seed.json');
   writeFileSync(seed, JSON.stringify(seedWith(SCOPES)));
   const results: ClockMeasured[] = [];
-  for (const way of WAYS) {
-    const databaseUrl = await postgres.createDatabase(`sandbank_clock_${way.action}`);
-    const dataDir = path.join(folder, `clock-${way.action}`);
+  for (const clockCase of CASES) {
+    const databaseUrl = await postgres.createDatabase(`sandbank_clock_${clockCase.action}`);
+    const dataDir = path.join(folder, `clock-${clockCase.action}`);
     for (const [database, where] of [
       ['PostgreSQL', { databaseUrl }] as const,
       ['PGlite', { dataDir }] as const,
     ]) {
       const server = await startServer({ ...where, seed });
       try {
-        const measured = { database, ...(await measure(server, way)) };
-        say(`the clock on ${database}: ${clockLine(measured)}`);
+        const measured = { database, ...(await measure(server, clockCase)) };
+        log(`clock on ${database}: ${clockLine(measured)}`);
         results.push(measured);
       } finally {
         await server.stop();
@@ -81,16 +85,19 @@ export async function measureClock({ postgres, folder, say }: ClockStage): Promi
   return results;
 }
 
-/** Moving the clock takes more than the keys of the other contenders may do. */
+/** Advancing the clock needs more scopes than the keys of the other benchmarks have. */
 function seedWith(scopes: readonly string[]) {
   const [organization] = SEED.organizations;
   const apiKeys = [{ name: 'bench', key: API_KEY, scopes }];
   return { organizations: [{ name: organization?.name, applications: [{ name: 'bench', apiKeys }] }] };
 }
 
-async function measure({ url }: ServerProcess, way: Way): Promise<Omit<ClockMeasured, 'database'>> {
+async function measure(
+  { url }: ServerProcess,
+  clockCase: ClockCase,
+): Promise<Omit<ClockMeasured, 'database'>> {
   const ids = await createPayments(url);
-  await advancePayments(url, ids, way.waits);
+  await advancePayments(url, ids, clockCase.waits);
   const { isQuiet } = await waitForQuiet();
   const startedAt = performance.now();
   const response = await fetch(`${url}/_api/developer_api_clock/advance`, {
@@ -100,14 +107,14 @@ async function measure({ url }: ServerProcess, way: Way): Promise<Omit<ClockMeas
       'idempotency-key': randomUUID(),
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ seconds: way.days * DAY_SECONDS }),
+    body: JSON.stringify({ seconds: clockCase.days * DAY_SECONDS }),
   });
   const text = await response.text();
   const seconds = (performance.now() - startedAt) / 1000;
-  if (response.status !== 200) throw new Error(`The clock was answered with ${response.status}: ${text}`);
+  if (response.status !== 200) throw new Error(`The clock request failed with ${response.status}: ${text}`);
   const { complete, happened } = JSON.parse(text) as Advanced;
-  await check(url, way, ids, happened);
-  return { words: way.words, timers: happened.length, seconds, isComplete: complete, isQuiet };
+  await check(url, clockCase, ids, happened);
+  return { label: clockCase.label, timers: happened.length, seconds, isComplete: complete, isQuiet };
 }
 
 interface Advanced {
@@ -115,10 +122,10 @@ interface Advanced {
   readonly happened: readonly { readonly id: string; readonly action: string }[];
 }
 
-/** Every payment, once, by the answer and by the list. */
+/** Every payment must be in the response once, and be listed in its new state. */
 async function check(
   url: string,
-  { action, arrives }: Way,
+  { action, arrives }: ClockCase,
   ids: readonly string[],
   happened: Advanced['happened'],
 ): Promise<void> {
@@ -126,7 +133,7 @@ async function check(
   const missing = ids.filter((id) => !moved.has(id));
   if (missing.length > 0 || happened.length !== ids.length)
     throw new Error(
-      `Of ${ids.length} payments ${missing.length} did not ${action}; ${happened.length} moves are told.`,
+      `Of ${ids.length} payments ${missing.length} did not ${action}; the response has ${happened.length} effects.`,
     );
   const listed = await countPayments(url, arrives);
   if (listed !== ids.length) throw new Error(`${listed} of ${ids.length} payments are ${arrives}.`);
@@ -134,7 +141,7 @@ async function check(
 
 async function createPayments(url: string): Promise<readonly string[]> {
   const ids: string[] = [];
-  let asked = 0;
+  let sent = 0;
   await load(
     url,
     () => ids.length === TIMERS,
@@ -149,10 +156,10 @@ async function createPayments(url: string): Promise<readonly string[]> {
         ids.push(id);
       };
       return () => {
-        if (asked === TIMERS) return undefined;
-        asked += 1;
+        if (sent === TIMERS) return undefined;
+        sent += 1;
         post.renewKey();
-        return { bytes: post.bytes, expectedStatus: 201, moves: 1, answered };
+        return { bytes: post.bytes, expectedStatus: 201, transitions: 1, answered };
       };
     },
   );
@@ -160,39 +167,39 @@ async function createPayments(url: string): Promise<readonly string[]> {
 }
 
 async function advancePayments(url: string, ids: readonly string[], to: string): Promise<void> {
-  let asked = 0;
+  let sent = 0;
   await load(
     url,
-    () => asked === ids.length,
+    () => sent === ids.length,
     (connection) => {
       const post = new KeyedPost(API_KEY, connection, `${PAYMENTS_PATH}/${SAMPLE_ID}/advance`, { to });
       const idAt = post.bytes.indexOf(SAMPLE_ID);
       return () => {
-        const id = ids[asked];
+        const id = ids[sent];
         if (id === undefined) return undefined;
-        asked += 1;
+        sent += 1;
         post.bytes.write(id, idAt, 'latin1');
         post.renewKey();
-        return { bytes: post.bytes, expectedStatus: 200, moves: 1 };
+        return { bytes: post.bytes, expectedStatus: 200, transitions: 1 };
       };
     },
   );
 }
 
-/** Until there is nothing left to ask; nothing is measured here. What was asked is answered when a load ends. */
+/** Sends requests until none is left, without measuring. All sent requests are answered when a load ends. */
 async function load(
   url: string,
   isDone: () => boolean,
   requestsFor: (connection: number) => NextRequest,
 ): Promise<void> {
   for (let loads = 0; !isDone(); loads += 1) {
-    if (loads === LOADS_MAX) throw new Error('The payments for the clock are not ready in time.');
+    if (loads === LOADS_MAX) throw new Error('The payments for the clock benchmark were not ready in time.');
     await runLoad({ url, warmupMs: 0, measureMs: LOAD_MS, requestsFor });
   }
 }
 
-export function clockLine({ words, timers, seconds, isComplete, isQuiet }: ClockMeasured): string {
+export function clockLine({ label, timers, seconds, isComplete, isQuiet }: ClockMeasured): string {
   const rate = Math.round(timers / seconds).toLocaleString('en-US');
-  const spoiled = isQuiet ? '' : ', begun beside other work';
-  return `${timers.toLocaleString('en-US')} ${words} in ${seconds.toFixed(1)} s, ${rate} a second, complete: ${isComplete}${spoiled}`;
+  const noise = isQuiet ? '' : ', started under other load';
+  return `${timers.toLocaleString('en-US')} ${label} in ${seconds.toFixed(1)} s, ${rate} per second, complete: ${isComplete}${noise}`;
 }

@@ -1,7 +1,7 @@
 /**
- * What one request costs in processor time, of the node and of PostgreSQL: the figures of the capacity model. From the counters that
- * Linux keeps for each process, read before a load and when the machine is quiet again after it, so that what is done later
- * (the request log, sealing, vacuum) is counted too. Elsewhere there are no such counters, and nothing is measured.
+ * CPU time per request of the node and of PostgreSQL, for the capacity model. Reads the per-process counters of Linux before a load
+ * and when the machine is idle again after it, so that background work (request log, sealing, vacuum) is included. Other systems
+ * have no such counters, and nothing is measured.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,17 +26,17 @@ export interface Cost {
   readonly count: number;
   readonly nodeMicros: number;
   readonly databaseMicros: number;
-  /** By how much the database grew. */
+  /** Growth of the database. */
   readonly bytes: number;
 }
 
-export interface CostsStage {
+export interface CostsContext {
   readonly postgres: Postgres;
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
-export async function measureCosts(stage: CostsStage): Promise<readonly Cost[]> {
+export async function measureCosts(stage: CostsContext): Promise<readonly Cost[]> {
   if (process.platform !== 'linux') return [];
   const cleanups: (() => Promise<unknown>)[] = [];
   try {
@@ -47,7 +47,7 @@ export async function measureCosts(stage: CostsStage): Promise<readonly Cost[]> 
 }
 
 async function measure(
-  { postgres, folder, say }: CostsStage,
+  { postgres, folder, log }: CostsContext,
   cleanups: (() => Promise<unknown>)[],
 ): Promise<readonly Cost[]> {
   const receiver = await openReceiver(cleanups);
@@ -77,7 +77,7 @@ async function measure(
       databaseMicros: micros(before.database, secondsOfDatabase(postgres)),
       bytes: ((await size()) - sizeBefore) / count,
     };
-    say(`costs: ${costLine(one)}`);
+    log(`costs: ${costLine(one)}`);
     costs.push(one);
   };
 
@@ -87,29 +87,29 @@ async function measure(
   const creates = ({ url }: ServerProcess) =>
     counted(url, (connection) => createRequests(API_KEY, connection));
   await creates(api);
-  await cost('create, by a node that only serves', api, () => creates(api));
-  await cost('GET of one payment, over 1,000 of them', api, () =>
+  await cost('create, node with role api', api, () => creates(api));
+  await cost('GET payment, 1,000 different ones', api, () =>
     counted(api.url, (connection) => readRequests(API_KEY, paths, connection)),
   );
   const page = readRequest(API_KEY, PAYMENTS_PATH);
-  await cost('first page of payments, 20 of them', api, () => counted(api.url, () => () => page));
+  await cost('first page of 20 payments', api, () => counted(api.url, () => () => page));
   await api.stop();
 
   const all = await start('all');
   await creates(all);
   await waitForQuiet();
-  await cost('create, by a node that also seals the audit trail', all, () => creates(all));
+  await cost('create, node with role all, which also seals the audit trail', all, () => creates(all));
   const caller = new Caller(all.url, receiver);
   cleanups.push(() => caller.close());
   await caller.burst(BURST);
-  await cost('create with its delivery', all, async () => {
+  await cost('create with one delivery', all, async () => {
     for (let burst = 0; burst < BURSTS; burst += 1) await caller.burst(BURST);
     return BURSTS * BURST;
   });
   return costs;
 }
 
-/** How many requests were sent, those of the warm-up included. */
+/** Number of requests sent, including the warm-up. */
 async function counted(url: string, requestsFor: (connection: number) => NextRequest): Promise<number> {
   let count = 0;
   await runLoad({
@@ -127,13 +127,13 @@ async function counted(url: string, requestsFor: (connection: number) => NextReq
   return count;
 }
 
-/** Processor time of a process with all its threads, without its children. */
+/** CPU time of a process with all its threads, without its children. */
 function secondsOf(pid: number | string): number {
   const { user, system } = statOf(pid);
   return (user + system) / ticksPerSecond();
 }
 
-/** Of the server, of every process that it has, and of those that it had and that have ended. */
+/** CPU time of the postmaster, its current children, and its terminated children. */
 function secondsOfDatabase({ dataDirectory }: Postgres): number {
   const [pid = ''] = readFileSync(path.join(dataDirectory, 'postmaster.pid'), 'utf8').split('\n');
   const children = readdirSync('/proc').filter(
@@ -156,7 +156,7 @@ function parentOf(pid: string): number | undefined {
 
 function statOf(pid: number | string) {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The name of the program, in brackets, may have spaces of its own.
+  // The program name in brackets may contain spaces.
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
@@ -176,6 +176,6 @@ function ticksPerSecond(): number {
 
 export function costLine({ what, count, nodeMicros, databaseMicros, bytes }: Cost): string {
   const micros = (figure: number) => `${Math.round(figure).toLocaleString('en-US')} µs`;
-  const disk = `${(bytes / 1_000).toFixed(1)} KB of disk`;
-  return `${what}: ${micros(nodeMicros)} of the node, ${micros(databaseMicros)} of PostgreSQL, ${disk} (${count.toLocaleString('en-US')} of them)`;
+  const disk = `${(bytes / 1_000).toFixed(1)} KB on disk`;
+  return `${what}: ${micros(nodeMicros)} on the node, ${micros(databaseMicros)} in PostgreSQL, ${disk} (${count.toLocaleString('en-US')} requests)`;
 }

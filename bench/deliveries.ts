@@ -1,6 +1,6 @@
 /**
- * From a commit to its receipt: how long an event takes to a receiver next door, alone and when a thousand payments move at
- * once, with and without two bad endpoints beside the good one. On servers of their own, on each database.
+ * Delivery latency from commit to receipt on the same machine: single payments, and 1,000 payments captured concurrently, with
+ * and without two bad endpoints in addition to the good one. On separate servers, for each database.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -32,22 +32,22 @@ interface Burst {
 export interface DeliveriesMeasured {
   readonly database: string;
   readonly alone: { readonly p50Ms: number; readonly p99Ms: number };
-  /** Medians of the rounds. */
+  /** Medians over the rounds. */
   readonly good: Burst;
-  readonly besideBad: Burst;
-  /** Of the 99th percentiles of one round, beside the bad ones against without them; the median of the rounds. */
+  readonly withBad: Burst;
+  /** p99 with bad endpoints divided by p99 without, within a round; median over the rounds. */
   readonly ratio: number;
   readonly isQuiet: boolean;
 }
 
-export interface DeliveriesStage {
+export interface DeliveriesContext {
   readonly postgres: Postgres;
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
-export async function measureDeliveries(stage: DeliveriesStage): Promise<readonly DeliveriesMeasured[]> {
-  const { postgres, folder, say } = stage;
+export async function measureDeliveries(stage: DeliveriesContext): Promise<readonly DeliveriesMeasured[]> {
+  const { postgres, folder, log } = stage;
   const seed = path.join(folder, 'deliveries-seed.json');
   const [organization] = SEED.organizations;
   const apiKeys = [{ name: 'bench', key: API_KEY, scopes: SCOPES }];
@@ -63,7 +63,7 @@ export async function measureDeliveries(stage: DeliveriesStage): Promise<readonl
     const api = new Api(server.url);
     try {
       const measured = { database, ...(await measure(api, receivers)) };
-      say(`deliveries on ${database}: ${deliveriesLine(measured)}`);
+      log(`deliveries on ${database}: ${deliveriesLine(measured)}`);
       results.push(measured);
     } finally {
       await api.close();
@@ -86,41 +86,41 @@ async function measure(api: Api, receivers: Receivers): Promise<Omit<DeliveriesM
   };
   await set('disable');
   const alone = await measureAlone(api, receivers);
-  const rounds: { readonly good: Burst; readonly besideBad: Burst }[] = [];
+  const rounds: { readonly good: Burst; readonly withBad: Burst }[] = [];
   await burst(api, receivers);
   for (let round = 0; round < ROUNDS; round += 1) {
     const good = await burst(api, receivers);
     await set('enable');
-    const besideBad = await burst(api, receivers);
+    const withBad = await burst(api, receivers);
     await set('disable');
-    rounds.push({ good, besideBad });
+    rounds.push({ good, withBad });
   }
-  const middle = (side: 'good' | 'besideBad'): Burst => ({
+  const medianOf = (side: 'good' | 'withBad'): Burst => ({
     deliveriesPerSecond: median(rounds.map((round) => round[side].deliveriesPerSecond)),
     p50Ms: median(rounds.map((round) => round[side].p50Ms)),
     p99Ms: median(rounds.map((round) => round[side].p99Ms)),
   });
-  const ratio = median(rounds.map(({ good, besideBad }) => besideBad.p99Ms / good.p99Ms));
-  return { alone, good: middle('good'), besideBad: middle('besideBad'), ratio, isQuiet };
+  const ratio = median(rounds.map(({ good, withBad }) => withBad.p99Ms / good.p99Ms));
+  return { alone, good: medianOf('good'), withBad: medianOf('withBad'), ratio, isQuiet };
 }
 
-/** One payment after the other on an idle server. */
+/** Sequential payments on an idle server. */
 async function measureAlone(api: Api, receivers: Receivers): Promise<DeliveriesMeasured['alone']> {
   const latenciesMs: number[] = [];
-  for (let made = 0; made < ALONE; made += 1) {
+  for (let index = 0; index < ALONE; index += 1) {
     const { id, answeredAt } = await api.createPayment();
     latenciesMs.push(Math.max(0, (await receivers.receipt(`payment.created ${id}`)) - answeredAt));
   }
   return { p50Ms: percentile(latenciesMs, 50), p99Ms: percentile(latenciesMs, 99) };
 }
 
-/** A thousand payments are made, and when their events have come, all of them are captured at once: that is measured. */
+/** Creates 1,000 payments, waits for their events, then measures capturing all of them concurrently. */
 async function burst(api: Api, receivers: Receivers): Promise<Burst> {
-  const made = await Promise.all(Array.from({ length: PAYMENTS }, () => api.createPayment()));
-  await Promise.all(made.map(({ id }) => receivers.receipt(`payment.created ${id}`)));
+  const payments = await Promise.all(Array.from({ length: PAYMENTS }, () => api.createPayment()));
+  await Promise.all(payments.map(({ id }) => receivers.receipt(`payment.created ${id}`)));
   const startedAt = performance.now();
   const latenciesMs = await Promise.all(
-    made.map(async ({ id }) => {
+    payments.map(async ({ id }) => {
       const answeredAt = await api.capture(id);
       return Math.max(0, (await receivers.receipt(`payment.captured ${id}`)) - answeredAt);
     }),
@@ -153,7 +153,7 @@ class Api {
     const text = await response.body.text();
     const answeredAt = performance.now();
     if (response.statusCode !== status)
-      throw new Error(`${operation} was answered with ${response.statusCode}: ${text}`);
+      throw new Error(`${operation} failed with ${response.statusCode}: ${text}`);
     return { id: (JSON.parse(text) as { id: string }).id, answeredAt };
   }
 
@@ -178,7 +178,7 @@ interface Receivers {
   readonly good: string;
   readonly failing: string;
   readonly hanging: string;
-  /** When the good one got this event of this record, which may be yet to come. */
+  /** Resolves with the time at which the good endpoint received this event. */
   receipt(name: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -219,7 +219,7 @@ async function openReceivers(): Promise<Receivers> {
       const at = receipts.get(name);
       if (at !== undefined) return Promise.resolve(at);
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`${name} has not come`)), WAIT_MS_MAX);
+        const timer = setTimeout(() => reject(new Error(`${name} did not arrive`)), WAIT_MS_MAX);
         waiting.set(name, (then) => {
           clearTimeout(timer);
           resolve(then);
@@ -242,14 +242,14 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-export function deliveriesLine({ alone, good, besideBad, ratio, isQuiet }: DeliveriesMeasured): string {
+export function deliveriesLine({ alone, good, withBad, ratio, isQuiet }: DeliveriesMeasured): string {
   const ms = (value: number) => value.toFixed(1);
   const rate = (value: number) => Math.round(value).toLocaleString('en-US');
-  const spoiled = isQuiet ? '' : ', begun beside other work';
+  const noise = isQuiet ? '' : ', started under other load';
   return (
-    `idle p50 ${ms(alone.p50Ms)} ms, p99 ${ms(alone.p99Ms)} ms; ${PAYMENTS.toLocaleString('en-US')} at once: ` +
-    `${rate(good.deliveriesPerSecond)} a second, p50 ${ms(good.p50Ms)} ms, p99 ${ms(good.p99Ms)} ms; beside a failing and a ` +
-    `hanging endpoint ${rate(besideBad.deliveriesPerSecond)} a second, p50 ${ms(besideBad.p50Ms)} ms, p99 ` +
-    `${ms(besideBad.p99Ms)} ms, ratio of the p99 ${ratio.toFixed(2)}${spoiled}`
+    `idle p50 ${ms(alone.p50Ms)} ms, p99 ${ms(alone.p99Ms)} ms; ${PAYMENTS.toLocaleString('en-US')} concurrent: ` +
+    `${rate(good.deliveriesPerSecond)} per second, p50 ${ms(good.p50Ms)} ms, p99 ${ms(good.p99Ms)} ms; with a failing and a ` +
+    `hanging endpoint ${rate(withBad.deliveriesPerSecond)} per second, p50 ${ms(withBad.p50Ms)} ms, p99 ` +
+    `${ms(withBad.p99Ms)} ms, p99 ratio ${ratio.toFixed(2)}${noise}`
   );
 }

@@ -1,6 +1,6 @@
 /**
- * The baseline where there is no pgbench: as many `pg` clients, prepared statements, one transaction after the other.
- * Node pays more for a statement than pgbench, so the server looks better beside it; the results say which was used.
+ * The baseline without pgbench: the same number of `pg` clients, prepared statements, sequential transactions. A statement
+ * costs more in Node than in pgbench, which favours the server in the ratio; the results name the driver.
  */
 import { performance } from 'node:perf_hooks';
 import pg from 'pg';

@@ -1,15 +1,15 @@
 /**
- * Payments that no server has read yet, as many as a round can ask for: copies of one real payment with ids of their own,
- * made by the database itself, because creating them over HTTP would take longer than all measurements together.
+ * Payments that no server has read yet, enough for one round: copies of one real payment with new ids, inserted with SQL,
+ * because creating them over HTTP would take longer than all measurements together.
  */
 import pg from 'pg';
 import { type NextRequest, PAYMENTS_PATH, readRequest } from './requests.ts';
 import { readTables } from './sample.ts';
 
-/** More than are read here in a second. A faster machine reads them all, and its round then ends early. */
+/** More than one second reads on this machine. On a faster machine a round ends early, when all are read. */
 const READS_PER_SECOND = 30_000;
 const COPIES_MAX = 500_000;
-/** Prime, so that steps of it meet every payment once: ids are asked for in no order, unlike they were made. */
+/** Prime, so that this stride visits every payment once: ids are read in another order than they were inserted. */
 const STRIDE = 7919;
 const RUN_DIGITS = 4;
 const COPY_DIGITS = 8;
@@ -19,25 +19,25 @@ export class FirstReads {
   readonly #model: string;
   #runs = 0;
   #copies = 0;
-  #asked = 0;
+  #requested = 0;
 
-  /** `model` is the id of a payment in that database, which is left to the copies alone. */
+  /** `model` is the id of a payment in the database, which is used for the copies only. */
   constructor(databaseUrl: string, model: string) {
     this.#databaseUrl = databaseUrl;
     this.#model = model;
   }
 
-  /** The payments of the run before make room, and no id comes again: nothing that a server kept can serve it. */
+  /** Replaces the payments of the previous run. No id is reused, so a cached row cannot serve a request. */
   async prepare(seconds: number): Promise<void> {
     this.#runs += 1;
-    this.#asked = 0;
+    this.#requested = 0;
     this.#copies = Math.min(COPIES_MAX, seconds * READS_PER_SECOND);
     const client = new pg.Client({ connectionString: this.#databaseUrl });
     await client.connect();
     try {
       const payments = (await readTables(client)).find(({ name }) => name === 'payments');
       const columns = payments?.columns.filter(({ automatic }) => !automatic).map(({ name }) => `"${name}"`);
-      if (columns === undefined) throw new Error('There is no table of payments.');
+      if (columns === undefined) throw new Error('There is no payments table.');
       const values = columns.map((column) =>
         column === '"id"' ? `$1 || lpad(n::text, ${COPY_DIGITS}, '0')` : `m.${column}`,
       );
@@ -53,23 +53,23 @@ export class FirstReads {
     }
   }
 
-  /** All connections share the payments of a run: each is asked for once. */
+  /** All connections share the payments of a run; each payment is requested once. */
   requests(apiKey: string): NextRequest {
     const path = (copy: number): string =>
       `${PAYMENTS_PATH}/${this.#idStart()}${String(copy).padStart(COPY_DIGITS, '0')}`;
     const request = readRequest(apiKey, path(0));
     const copyAt = request.bytes.indexOf(path(0)) + path(0).length - COPY_DIGITS;
     return () => {
-      if (this.#asked === this.#copies) return undefined;
-      const copy = (this.#asked * STRIDE) % this.#copies;
-      this.#asked += 1;
+      if (this.#requested === this.#copies) return undefined;
+      const copy = (this.#requested * STRIDE) % this.#copies;
+      this.#requested += 1;
       request.bytes.write(String(copy).padStart(COPY_DIGITS, '0'), copyAt, 'latin1');
       return request;
     };
   }
 
   #idStart(): string {
-    const kept = this.#model.slice(0, -RUN_DIGITS - COPY_DIGITS);
-    return kept + String(this.#runs).padStart(RUN_DIGITS, '0');
+    const prefix = this.#model.slice(0, -RUN_DIGITS - COPY_DIGITS);
+    return prefix + String(this.#runs).padStart(RUN_DIGITS, '0');
   }
 }

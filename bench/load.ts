@@ -1,6 +1,6 @@
 /**
- * The load generator: raw sockets, prebuilt requests, one request in flight on each connection. It runs in the bench's
- * own process, which does nothing else meanwhile. Its share of the processor is measured with every round.
+ * The load generator: raw sockets, prebuilt requests, one request in flight per connection. It runs in the bench process,
+ * which is otherwise idle. Its CPU share is measured in every round.
  */
 import { connect, type Socket } from 'node:net';
 import { createHistogram, performance } from 'node:perf_hooks';
@@ -17,13 +17,13 @@ export interface Load {
   readonly warmupMs: number;
   readonly measureMs: number;
   readonly connections?: number;
-  /** Called once for each connection; what it returns is called for each request. */
+  /** Called once per connection; the returned function is called for each request. */
   requestsFor(connection: number): NextRequest;
 }
 
 /**
- * Rejects at the first answer that is not the expected one: a figure that counts errors would be worth nothing. Ends early
- * when there is nothing left to ask; the rate is then that of the shorter time.
+ * Rejects at the first unexpected response, because a rate that includes errors would be meaningless. Ends early when no
+ * requests are left; the rate then refers to the shorter time.
  */
 export async function runLoad(load: Load): Promise<Measurement> {
   const latencyMicros = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
@@ -32,7 +32,7 @@ export async function runLoad(load: Load): Promise<Measurement> {
   const sockets: Socket[] = [];
   let stopping = false;
   let open = 0;
-  let moves = 0;
+  let transitions = 0;
 
   return new Promise<Measurement>((resolve, reject) => {
     let measuring: { readonly startedAt: number; readonly cpuBefore: NodeJS.CpuUsage } | undefined;
@@ -45,20 +45,20 @@ export async function runLoad(load: Load): Promise<Measurement> {
 
     const begin = (): void => {
       latencyMicros.reset();
-      moves = 0;
+      transitions = 0;
       measuring = { startedAt: performance.now(), cpuBefore: process.cpuUsage() };
       setTimeout(end, load.measureMs);
     };
     const end = (): void => {
       if (stopping) return;
       if (measuring === undefined) {
-        fail(new Error('Nothing was left to ask before the warm-up ended.'));
+        fail(new Error('No requests were left before the warm-up ended.'));
         return;
       }
       const seconds = (performance.now() - measuring.startedAt) / 1000;
       const cpu = process.cpuUsage(measuring.cpuBefore);
       result = {
-        ratePerSecond: moves / seconds,
+        ratePerSecond: transitions / seconds,
         p50Ms: latencyMicros.percentile(50) / 1000,
         p99Ms: latencyMicros.percentile(99) / 1000,
         generatorCores: (cpu.user + cpu.system) / 1e6 / seconds,
@@ -89,13 +89,13 @@ export async function runLoad(load: Load): Promise<Measurement> {
           if (sent === undefined || status !== sent.expectedStatus)
             return fail(new Error(`Expected ${sent?.expectedStatus}, got ${status}: ${body}`));
           latencyMicros.record(Math.max(1, Math.round((performance.now() - sentAt) * 1000)));
-          moves += sent.moves;
+          transitions += sent.transitions;
           sent.answered?.(body);
           send();
         },
       );
       const onread = {
-        // One buffer a connection, read into again and again: the generator makes almost no garbage.
+        // One reused buffer per connection, so that the generator produces almost no garbage.
         buffer: Buffer.allocUnsafe(READ_BUFFER_BYTES),
         callback: (bytes: number, buffer: Uint8Array): boolean => {
           try {

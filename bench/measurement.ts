@@ -1,14 +1,14 @@
-/** One contender in one round. */
+/** One benchmark in one round. */
 export interface Measurement {
-  /** Requests answered, or moves made where one request makes several. */
+  /** Responses, or transitions where one request does several. */
   readonly ratePerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor cores that the load generator itself used; of pgbench we do not know it. */
+  /** Cores used by the load generator; unknown for pgbench. */
   readonly generatorCores?: number;
 }
 
-/** A measurement and whether the machine did nothing else when it began. */
+/** A measurement, and whether the machine was otherwise idle when it started. */
 export interface Measured extends Measurement {
   readonly isQuiet: boolean;
 }
@@ -18,13 +18,13 @@ export function median(values: readonly number[]): number {
   const middle = sorted.length >> 1;
   const upper = sorted[middle];
   const lower = sorted[middle - 1];
-  if (upper === undefined) throw new Error('The median of nothing.');
+  if (upper === undefined) throw new Error('median of an empty list');
   return sorted.length % 2 === 1 || lower === undefined ? upper : (lower + upper) / 2;
 }
 
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const value = sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))];
-  if (value === undefined) throw new Error('The percentile of nothing.');
+  if (value === undefined) throw new Error('percentile of an empty list');
   return value;
 }

@@ -3,18 +3,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const WINDOW_MS = 500;
 const WINDOWS_MAX = 40;
-/** An idle desktop stays well below. */
+/** An idle desktop is well below this. */
 const BUSY_CORES_MAX = 0.2;
 
 export interface Neighbours {
-  /** Cores that were busy while all our own processes waited. */
+  /** Cores busy with other work while all bench processes were idle. */
   readonly busyCores: number;
   readonly isQuiet: boolean;
 }
 
 /**
- * Waits, within bounds, until the machine does nothing else. A busy neighbour does not slow both sides alike: the
- * scheduler shares a core between processes, so pgbench with its sixteen backends loses less of it than one server.
+ * Waits until the machine is idle, for at most WINDOWS_MAX windows. Other load does not slow both sides equally: the scheduler
+ * divides a core between processes, so pgbench with its 16 backends loses a smaller share than one server.
  */
 export async function waitForQuiet(): Promise<Neighbours> {
   let busyCores = 0;

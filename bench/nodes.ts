@@ -1,6 +1,6 @@
 /**
- * One node and two nodes on one PostgreSQL, each with the same load: creates, and GETs of payments. A second node helps where
- * a core is left for it; on two cores the database, the load and the nodes share them.
+ * One node compared with two nodes on one PostgreSQL under the same load: creates, and GETs of payments. A second node helps if
+ * a core is free for it; on two cores it shares them with the database, the load generator and the first node.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -26,15 +26,19 @@ export interface NodesMeasured {
   readonly isQuiet: boolean;
 }
 
-export interface NodesStage {
+export interface NodesContext {
   readonly postgres: Postgres;
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
 type Load = (connection: number) => NextRequest;
 
-export async function measureNodes({ postgres, folder, say }: NodesStage): Promise<readonly NodesMeasured[]> {
+export async function measureNodes({
+  postgres,
+  folder,
+  log,
+}: NodesContext): Promise<readonly NodesMeasured[]> {
   const seed = path.join(folder, 'nodes-seed.json');
   writeFileSync(seed, JSON.stringify(SEED));
   const databaseUrl = await postgres.createDatabase('sandbank_nodes');
@@ -45,7 +49,7 @@ export async function measureNodes({ postgres, folder, say }: NodesStage): Promi
     const paths = (await createPayments(first.url, READ)).map((id) => `${PAYMENTS_PATH}/${id}`);
     const loads: readonly (readonly [string, Load])[] = [
       ['creates', (connection) => createRequests(API_KEY, connection)],
-      ['GETs of one payment', (connection) => readRequests(API_KEY, paths, connection)],
+      ['GETs of a payment', (connection) => readRequests(API_KEY, paths, connection)],
     ];
     for (const [what, requestsFor] of loads) {
       const rounds: { one: number; two: number; isQuiet: boolean }[] = [];
@@ -62,7 +66,7 @@ export async function measureNodes({ postgres, folder, say }: NodesStage): Promi
         ratio: median(rounds.map(({ one, two }) => two / one)),
         isQuiet: rounds.every(({ isQuiet }) => isQuiet),
       };
-      say(`nodes: ${nodesLine(measured)}`);
+      log(`nodes: ${nodesLine(measured)}`);
       results.push(measured);
     }
     await check(first.url, second.url);
@@ -72,7 +76,7 @@ export async function measureNodes({ postgres, folder, say }: NodesStage): Promi
   return results;
 }
 
-/** As many connections in all, shared out. */
+/** The same total number of connections, split between the nodes. */
 async function rateOf(urls: readonly string[], requestsFor: Load): Promise<number> {
   const connections = CONNECTIONS / urls.length;
   const runs = urls.map((url, node) =>
@@ -87,17 +91,17 @@ async function rateOf(urls: readonly string[], requestsFor: Load): Promise<numbe
   return (await Promise.all(runs)).reduce((sum, { ratePerSecond }) => sum + ratePerSecond, 0);
 }
 
-/** Both nodes tell the same of what both have written. */
+/** Both nodes must return the same data. */
 async function check(first: string, second: string): Promise<void> {
   const [one, other] = await Promise.all([first, second].map((url) => readBalances(url)));
   if (JSON.stringify(one?.accounts) !== JSON.stringify(other?.accounts))
-    throw new Error('Two nodes tell of different balances.');
+    throw new Error('Two nodes return different balances.');
   const [counted, again] = await Promise.all([first, second].map((url) => countPayments(url, 'pending')));
   if (counted !== again) throw new Error(`One node lists ${counted} payments, the other ${again}.`);
 }
 
 export function nodesLine({ what, one, two, ratio, isQuiet }: NodesMeasured): string {
   const rate = (value: number) => Math.round(value).toLocaleString('en-US');
-  const spoiled = isQuiet ? '' : ', begun beside other work';
-  return `${what}: one node ${rate(one)} a second, two nodes ${rate(two)}, ratio ${ratio.toFixed(2)}${spoiled}`;
+  const noise = isQuiet ? '' : ', started under other load';
+  return `${what}: one node ${rate(one)} per second, two nodes ${rate(two)}, ratio ${ratio.toFixed(2)}${noise}`;
 }

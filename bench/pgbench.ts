@@ -1,4 +1,4 @@
-/** The baseline run by pgbench, PostgreSQL's own load tool. */
+/** Runs the baseline with pgbench, the load tool of PostgreSQL. */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,9 +7,9 @@ import { type Measurement, percentile } from './measurement.ts';
 
 export const BASELINE_CLIENTS = 16;
 const THREADS = 2;
-/** Logging every transaction would cost pgbench a little; one in ten is enough for a 99th percentile. */
+/** Logging every transaction would slow pgbench slightly; one in ten is enough for a p99. */
 const LOG_SAMPLING = 0.1;
-/** Far enough apart that no two runs in one database draw the same number: 10 million transactions a client. */
+/** Large enough that no two runs in one database use the same number: 10 million transactions per client. */
 const RUN_STRIDE = 10_000_000;
 const FIRST_NUMBER = 6_250_000_000;
 
@@ -38,7 +38,7 @@ function postgresFolders(): string[] {
       }).trim(),
     );
   } catch {
-    // No pg_config: the usual places are looked at below.
+    // Without pg_config, the usual folders below are searched.
   }
   for (const parent of [
     '/usr/lib/postgresql',
@@ -62,9 +62,9 @@ export interface PgbenchRun {
   readonly databaseUrl: string;
   readonly statements: readonly Statement[];
   readonly seconds: number;
-  /** Counts the runs in one database: each draws numbers of its own. */
+  /** Index of the run in its database. Each run uses a separate range of numbers. */
   readonly number: number;
-  /** Where the run may keep its files. */
+  /** Folder for temporary files. */
   readonly folder: string;
 }
 
@@ -82,7 +82,7 @@ export async function runPgbench(pgbench: Pgbench, run: PgbenchRun): Promise<Mea
     run.databaseUrl,
   ]);
   const tps = /^tps = ([\d.]+)/m.exec(output)?.[1];
-  if (tps === undefined) throw new Error(`pgbench printed no rate:\n${output}`);
+  if (tps === undefined) throw new Error(`pgbench did not print a rate:\n${output}`);
   const latenciesMs = readLatencies(folder);
   return {
     ratePerSecond: Number(tps),
@@ -91,8 +91,8 @@ export async function runPgbench(pgbench: Pgbench, run: PgbenchRun): Promise<Mea
   };
 }
 
-/** Variables live as long as the client, so `n` counts its transactions; with the client's number it is unique. */
-export function pgbenchScript(statements: readonly Statement[]): { script: string; definitions: string[] } {
+/** Variables persist per client, so `n` counts its transactions; combined with the client number it is unique. */
+function pgbenchScript(statements: readonly Statement[]): { script: string; definitions: string[] } {
   const definitions: string[] = [];
   const lines = [
     '\\set n :n + 1',
@@ -124,12 +124,12 @@ async function execute(command: string, args: readonly string[]): Promise<string
   const code = await new Promise<number | null>((resolve, reject) =>
     child.once('error', reject).once('close', resolve),
   );
-  // pgbench goes on with the clients that are left when one fails: a figure of fewer clients would mislead.
+  // When a client fails, pgbench continues with the others; a result with fewer clients would be misleading.
   if (code !== 0) throw new Error(`pgbench failed with code ${code}:\n${stderr}`);
   return stdout;
 }
 
-/** A line of the log: client, transaction, microseconds, script, time. */
+/** Log line format: client, transaction, microseconds, script, time. */
 function readLatencies(folder: string): number[] {
   const logs = readdirSync(folder).filter((name) => name.startsWith('log.'));
   const lines = logs.flatMap((name) => readFileSync(path.join(folder, name), 'utf8').trim().split('\n'));

@@ -1,18 +1,18 @@
 import { cpus } from 'node:os';
-import type { Bar } from './bars.ts';
+import { BENCHMARKS, type BenchmarkName } from './benchmarks.ts';
 import { type ClockMeasured, clockLine } from './clock.ts';
-import { CONTENDERS, type ContenderName } from './contenders.ts';
 import { type Cost, costLine } from './costs.ts';
 import { type DeliveriesMeasured, deliveriesLine } from './deliveries.ts';
 import { type Measured, median } from './measurement.ts';
 import { type NodesMeasured, nodesLine } from './nodes.ts';
 import type { Options } from './options.ts';
 import { type StartMeasured, startLine } from './start.ts';
+import type { Target } from './targets.ts';
 
-/** One entry a round; a contender that was not asked for is absent. */
-export type Rounds = readonly Readonly<Partial<Record<ContenderName, Measured>>>[];
+/** One entry per round; benchmarks that were not selected are absent. */
+export type Rounds = readonly Readonly<Partial<Record<BenchmarkName, Measured>>>[];
 
-export interface Surroundings {
+export interface RunDetails {
   readonly options: Options;
   readonly postgresVersion: string;
   readonly baselineDriver: string;
@@ -26,22 +26,35 @@ export interface Surroundings {
 
 interface Comparison {
   readonly what: string;
-  readonly of: ContenderName;
-  readonly against: ContenderName;
-  /** From the quality bars of the design; it has none for what is only of interest. */
-  readonly bar?: number;
+  readonly of: BenchmarkName;
+  readonly against: BenchmarkName;
+  /** Undefined where the figure is informational only. */
+  readonly target?: number;
 }
 
 const COMPARISONS: readonly Comparison[] = [
-  { what: 'creates on PostgreSQL against the baseline', of: 'postgres', against: 'baseline', bar: 1.5 },
-  { what: 'creates on PGlite against PostgreSQL', of: 'pglite', against: 'postgres', bar: 0.7 },
-  { what: 'GET of one payment against a bare route', of: 'read', against: 'bareGet', bar: 0.5 },
-  { what: 'first GET of a payment against a bare route', of: 'firstRead', against: 'bareGet' },
-  { what: 'first GET of a payment against later ones', of: 'firstRead', against: 'read' },
-  { what: 'walk on PostgreSQL, moves against creates', of: 'walk', against: 'postgres' },
-  { what: 'walk on PGlite, moves against creates', of: 'pgliteWalk', against: 'pglite' },
-  { what: 'walk in one request on PostgreSQL, moves against creates', of: 'walkAtOnce', against: 'postgres' },
-  { what: 'walk in one request on PGlite, moves against creates', of: 'pgliteWalkAtOnce', against: 'pglite' },
+  {
+    what: 'creates on PostgreSQL relative to the baseline',
+    of: 'postgres',
+    against: 'baseline',
+    target: 1.5,
+  },
+  { what: 'creates on PGlite relative to PostgreSQL', of: 'pglite', against: 'postgres', target: 0.7 },
+  { what: 'GET payment relative to a bare route', of: 'read', against: 'bareGet', target: 0.5 },
+  { what: 'first GET of a payment relative to a bare route', of: 'firstRead', against: 'bareGet' },
+  { what: 'first GET of a payment relative to later ones', of: 'firstRead', against: 'read' },
+  { what: 'walk on PostgreSQL, transitions relative to creates', of: 'walk', against: 'postgres' },
+  { what: 'walk on PGlite, transitions relative to creates', of: 'pgliteWalk', against: 'pglite' },
+  {
+    what: 'walk in one request on PostgreSQL, transitions relative to creates',
+    of: 'walkAtOnce',
+    against: 'postgres',
+  },
+  {
+    what: 'walk in one request on PGlite, transitions relative to creates',
+    of: 'pgliteWalkAtOnce',
+    against: 'pglite',
+  },
 ];
 
 const QUIET_ROUNDS_MIN = 2;
@@ -52,14 +65,17 @@ export interface Verdict {
 }
 
 /**
- * A ratio is taken within a round, where both sides met the same neighbours on the machine, and the median of the rounds
- * counts. Medians of each side divided by each other would mix a quiet minute with a busy one. For the same reason
- * rounds in which one side began beside other work are left out, as long as two are left.
+ * Ratios are computed within a round, where both sides ran under the same conditions, and the result is the median over the
+ * rounds. Dividing the medians of both sides would mix a quiet minute with a busy one. For the same reason rounds that started
+ * under other load are excluded, as long as at least two quiet rounds remain.
  */
-export function judge(rounds: Rounds, others: readonly Bar[]): Verdict {
-  const lines = ['| what | figure | bar | ratio | met? | rounds counted |', '|---|---|---|---|---|---|'];
+export function evaluate(rounds: Rounds, others: readonly Target[]): Verdict {
+  const lines = [
+    '| measurement | result | target | ratio | met? | rounds used |',
+    '|---|---|---|---|---|---|',
+  ];
   const missed: string[] = [];
-  for (const { what, of, against, bar } of COMPARISONS) {
+  for (const { what, of, against, target } of COMPARISONS) {
     const pairs = rounds.flatMap((round) => {
       const [one, other] = [round[of], round[against]];
       return one === undefined || other === undefined ? [] : [{ one, other }];
@@ -71,42 +87,36 @@ export function judge(rounds: Rounds, others: readonly Bar[]): Verdict {
     const figures = [counted.map(({ one }) => one), counted.map(({ other }) => other)];
     const cells = [
       what,
-      figures
-        .map((side) => perSecond(median(side.map(({ ratePerSecond }) => ratePerSecond))))
-        .join(' against '),
-      bar ?? '',
+      figures.map((side) => perSecond(median(side.map(({ ratePerSecond }) => ratePerSecond)))).join(' vs. '),
+      target ?? '',
       ratio.toFixed(2),
-      bar === undefined ? '' : ratio >= bar ? 'yes' : '**missed**',
+      target === undefined ? '' : ratio >= target ? 'yes' : '**missed**',
       counted === quiet
         ? `${quiet.length} quiet of ${pairs.length}`
-        : `all ${pairs.length}, on a busy machine`,
+        : `all ${pairs.length}, under other load`,
     ];
     lines.push(`| ${cells.join(' | ')} |`);
-    if (bar !== undefined && ratio < bar) missed.push(`${what}: ${ratio.toFixed(2)}, the bar is ${bar}`);
+    if (target !== undefined && ratio < target) missed.push(`${what}: ${ratio.toFixed(2)}, target ${target}`);
   }
-  for (const { what, figure, bar, isMet } of others) {
-    lines.push(`| ${[what, figure, bar, '', isMet ? 'yes' : '**missed**', ''].join(' | ')} |`);
-    if (!isMet) missed.push(`${what}: ${figure}, the bar is ${bar}`);
+  for (const { what, result, target, isMet } of others) {
+    lines.push(`| ${[what, result, target, '', isMet ? 'yes' : '**missed**', ''].join(' | ')} |`);
+    if (!isMet) missed.push(`${what}: ${result}, target ${target}`);
   }
   return { table: lines.join('\n'), missed };
 }
 
-export function renderResults(
-  rounds: Rounds,
-  verdict: Verdict,
-  { options, ...around }: Surroundings,
-): string {
+export function renderResults(rounds: Rounds, verdict: Verdict, { options, ...details }: RunDetails): string {
   const processors = cpus();
   const facts = [
-    `Measured on ${new Date().toISOString().slice(0, 10)} with \`npm run bench\`: ${options.rounds} rounds of ${options.seconds} s, contenders in turn.`,
-    `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, PostgreSQL ${around.postgresVersion}.`,
-    `Baseline driver: ${around.baselineDriver}.`,
-    ...around.remarks,
-    'Only the ratios mean something, and only within one run.',
+    `Measured on ${new Date().toISOString().slice(0, 10)} with \`npm run bench\`: ${options.rounds} rounds of ${options.seconds} s, benchmarks alternating.`,
+    `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, PostgreSQL ${details.postgresVersion}.`,
+    `Baseline driver: ${details.baselineDriver}.`,
+    ...details.remarks,
+    'Only ratios are comparable, and only within one run.',
   ];
   const missed =
     verdict.missed.length === 0
-      ? 'Every bar is met.'
+      ? 'All targets are met.'
       : verdict.missed.map((line) => `Missed: ${line}.`).join('\n');
   return `# Results
 
@@ -115,55 +125,55 @@ ${facts.join('\n')}
 ${verdict.table}
 
 ${missed}
-${theClock(around.clock)}${theDeliveries(around.deliveries)}${nodesAndStart(around)}${theCosts(around.costs)}
-## Every round
+${clockSection(details.clock)}${deliveriesSection(details.deliveries)}${nodesAndStart(details)}${costsSection(details.costs)}
+## All rounds
 
-Figures a second, of requests or of moves; latencies of requests in milliseconds over all rounds (median of the rounds' own
-percentiles); load = cores that the load generator itself used; * = begun beside other work on the machine.
+Requests or transitions per second; request latencies in milliseconds (median of the percentiles of all rounds);
+load = cores used by the load generator; * = started under other load.
 
-${everyRound(rounds)}
+${roundsTable(rounds)}
 `;
 }
 
-/** Moved once over many timers on each database; there is nothing to compare it with, so it is told in seconds. */
-function theClock(measured: readonly ClockMeasured[]): string {
+/** Measured once on each database and reported in seconds, because there is no baseline for it. */
+function clockSection(measured: readonly ClockMeasured[]): string {
   if (measured.length === 0) return '';
   const lines = measured.map((one) => `- ${one.database}: ${clockLine(one)}.`);
-  return `\n## The clock\n\nOne request that moves the clock over everything that is due:\n\n${lines.join('\n')}\n`;
+  return `\n## Clock\n\nOne request that advances the clock past all due timers:\n\n${lines.join('\n')}\n`;
 }
 
-/** What a receiver next door sees. */
-function theDeliveries(measured: readonly DeliveriesMeasured[]): string {
+/** Measured by a receiver on the same machine. */
+function deliveriesSection(measured: readonly DeliveriesMeasured[]): string {
   if (measured.length === 0) return '';
   const lines = measured.map((one) => `- ${one.database}: ${deliveriesLine(one)}.`);
-  return `\n## Deliveries\n\nFrom the answer of a write to the receipt of its event, in milliseconds:\n\n${lines.join('\n')}\n`;
+  return `\n## Deliveries\n\nFrom the response of a write to the receipt of its event, in milliseconds:\n\n${lines.join('\n')}\n`;
 }
 
-function nodesAndStart({ nodes, start }: Pick<Surroundings, 'nodes' | 'start'>): string {
+function nodesAndStart({ nodes, start }: Pick<RunDetails, 'nodes' | 'start'>): string {
   const lines = [...nodes.map(nodesLine), ...(start === undefined ? [] : [startLine(start)])];
   if (lines.length === 0) return '';
   return `\n## Nodes and start\n\n${lines.map((line) => `- ${line}.`).join('\n')}\n`;
 }
 
-function theCosts(costs: readonly Cost[]): string {
+function costsSection(costs: readonly Cost[]): string {
   if (costs.length === 0) return '';
   const lines = costs.map((one) => `- ${costLine(one)}.`);
-  return `\n## Costs\n\nOf one request under full load, all that it causes in the seconds after included:\n\n${lines.join('\n')}\n`;
+  return `\n## Costs\n\nPer request under full load, including the background work of the following seconds:\n\n${lines.join('\n')}\n`;
 }
 
-function everyRound(rounds: Rounds): string {
+function roundsTable(rounds: Rounds): string {
   const heads = rounds.map((_, index) => `round ${index + 1}`);
   const lines = [
-    `| contender | ${heads.join(' | ')} | median | p50 | p99 | load |`,
+    `| benchmark | ${heads.join(' | ')} | median | p50 | p99 | load |`,
     `|---|${heads.map(() => '---|').join('')}---|---|---|---|`,
   ];
-  for (const name of Object.keys(CONTENDERS) as ContenderName[]) {
+  for (const name of Object.keys(BENCHMARKS) as BenchmarkName[]) {
     const measured = rounds.flatMap((round) => round[name] ?? []);
     if (measured.length === 0) continue;
     const rates = measured.map(({ ratePerSecond }) => ratePerSecond);
     const load = measured.flatMap(({ generatorCores }) => generatorCores ?? []);
     const cells = [
-      CONTENDERS[name],
+      BENCHMARKS[name],
       ...measured.map(({ ratePerSecond, isQuiet }) => perSecond(ratePerSecond) + (isQuiet ? '' : ' *')),
       perSecond(median(rates)),
       median(measured.map(({ p50Ms }) => p50Ms)).toFixed(1),

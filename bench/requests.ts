@@ -3,15 +3,15 @@ import { randomInt } from 'node:crypto';
 export interface Request {
   readonly bytes: Buffer;
   readonly expectedStatus: number;
-  /** What the answer counts for: one, unless one request does the work of several. */
-  readonly moves: number;
-  /** Given the beginning of the body of each answer with the expected status. What it throws stops the bench. */
+  /** Number of transitions that the response counts for. */
+  readonly transitions: number;
+  /** Called with the start of each body with the expected status. An exception stops the bench. */
   readonly answered?: (body: string) => void;
 }
 
 /**
- * What one connection asks, one request after the other; the next only when the last was answered, so the same request
- * may come again with other bytes. Undefined: there is nothing left to ask.
+ * Returns the next request of a connection. It is called after the previous response, so the same request object may be
+ * returned again with other bytes. Undefined: no requests are left.
  */
 export type NextRequest = () => Request | undefined;
 
@@ -25,17 +25,17 @@ export const PAYMENT_BODY = {
 
 export const PAYMENTS_PATH = '/_api/developer_api_payments';
 
-/** Creates with a key each. */
+/** Create requests, each with a new idempotency key. */
 export function createRequests(apiKey: string, connection: number): NextRequest {
   const post = new KeyedPost(apiKey, connection, PAYMENTS_PATH, PAYMENT_BODY);
-  const request: Request = { bytes: post.bytes, expectedStatus: 201, moves: 1 };
+  const request: Request = { bytes: post.bytes, expectedStatus: 201, transitions: 1 };
   return () => {
     post.renewKey();
     return request;
   };
 }
 
-/** Reads that go round the given paths, each connection starting elsewhere. */
+/** Cycles through the given paths; each connection starts at another one. */
 export function readRequests(apiKey: string, paths: readonly string[], connection: number): NextRequest {
   const requests = paths.map((path) => readRequest(apiKey, path));
   let at = (connection * 7919) % requests.length;
@@ -47,13 +47,12 @@ export function readRequests(apiKey: string, paths: readonly string[], connectio
 
 export function readRequest(apiKey: string, path: string): Request {
   const head = `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
-  return { bytes: Buffer.from(head, 'latin1'), expectedStatus: 200, moves: 1 };
+  return { bytes: Buffer.from(head, 'latin1'), expectedStatus: 200, transitions: 1 };
 }
 
 /**
- * The bytes of a POST, sent again and again with a new Idempotency-Key. The keys are as long as a UUID and, like the
- * random UUIDs that clients send, arrive in no order: ascending keys would spare the index of the idempotency table most
- * of its work.
+ * The bytes of a POST that is sent repeatedly with a new Idempotency-Key. The keys have the length of a UUID and, like random
+ * UUIDs of clients, arrive unordered: ascending keys would save most of the index work of the idempotency table.
  */
 export class KeyedPost {
   readonly bytes: Buffer;

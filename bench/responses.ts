@@ -1,6 +1,6 @@
 /**
- * The least HTTP/1.1 that a load generator needs: the status and where the response ends. Parsing the rest costs more
- * than the server's own routing, and the generator shares its cores with the server. Chunked bodies are refused.
+ * A minimal HTTP/1.1 parser for a load generator: the status and the end of the response. Parsing the rest costs more than the
+ * routing of the server, and the generator shares its cores with the server. Chunked bodies are not supported.
  */
 const HEAD_END = Buffer.from('\r\n\r\n');
 const CONTENT_LENGTH = Buffer.from('content-length: ');
@@ -9,11 +9,11 @@ const HEAD_BYTES_MAX = 64 * 1024;
 
 export interface Answer {
   readonly status: number;
-  /** Its beginning, if it was wanted. */
+  /** The start of the body, if requested. */
   readonly body: string;
 }
 
-/** Between responses `bodyLeft` is 0 and `head` is empty; a head cut in two waits in `head`, a body is counted down. */
+/** Between responses `bodyLeft` is 0 and `head` is empty. A partial head is buffered in `head`; `bodyLeft` counts down a body. */
 export class ResponseReader {
   readonly #isBodyWanted: (status: number) => boolean;
   readonly #answered: (answer: Answer) => void;
@@ -21,14 +21,14 @@ export class ResponseReader {
   #bodyLeft = 0;
   #status = 0;
   #body = '';
-  #isBodyKept = false;
+  #isBodyStored = false;
 
   constructor(isBodyWanted: (status: number) => boolean, answered: (answer: Answer) => void) {
     this.#isBodyWanted = isBodyWanted;
     this.#answered = answered;
   }
 
-  /** `chunk` may be overwritten by the caller afterwards: what is kept is copied. */
+  /** Copies stored bytes, because the caller may overwrite `chunk` afterwards. */
   read(chunk: Buffer): void {
     const data = this.#head.length === 0 ? chunk : Buffer.concat([this.#head, chunk]);
     if (this.#head.length !== 0) this.#head = Buffer.alloc(0);
@@ -37,18 +37,18 @@ export class ResponseReader {
       if (this.#bodyLeft === 0) {
         const end = data.indexOf(HEAD_END, at);
         if (end < 0) {
-          if (data.length - at > HEAD_BYTES_MAX) throw new Error('A response head has no end.');
+          if (data.length - at > HEAD_BYTES_MAX) throw new Error('Response head exceeds the maximum size.');
           this.#head = Buffer.from(data.subarray(at));
           return;
         }
         this.#status = digitsAt(data, at + 'HTTP/1.1 '.length);
         this.#bodyLeft = contentLength(data, at, end);
         this.#body = '';
-        this.#isBodyKept = this.#isBodyWanted(this.#status);
+        this.#isBodyStored = this.#isBodyWanted(this.#status);
         at = end + HEAD_END.length;
       }
       const taken = Math.min(this.#bodyLeft, data.length - at);
-      if (this.#isBodyKept && this.#body.length < BODY_SHOWN_MAX) {
+      if (this.#isBodyStored && this.#body.length < BODY_SHOWN_MAX) {
         this.#body += data.toString('utf8', at, at + taken);
       }
       at += taken;
@@ -59,13 +59,13 @@ export class ResponseReader {
 }
 
 function contentLength(data: Buffer, start: number, end: number): number {
-  // Fastify writes the name in lower case; Node's own spelling is found by the slower way.
+  // Fast path for the lower-case name of Fastify; slow path for the spelling of Node.
   const found = data.indexOf(CONTENT_LENGTH, start);
   if (found >= 0 && found < end) return digitsAt(data, found + CONTENT_LENGTH.length);
   const head = data.toString('latin1', start, end).toLowerCase();
   const at = head.indexOf('\r\ncontent-length:');
   if (at < 0)
-    throw new Error(`The load generator needs a Content-Length, and this response has none:\n${head}`);
+    throw new Error(`The load generator requires a Content-Length, which this response lacks:\n${head}`);
   return Number.parseInt(head.slice(at + '\r\ncontent-length:'.length), 10);
 }
 

@@ -1,7 +1,7 @@
-/** RESULTS.md holds what two kinds of runs have found; each of them leaves alone what is the other's. */
+/** RESULTS.md has the results of two kinds of runs. Each replaces only its own part. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Replaces one section, from its heading to the next of the same rank; one that is not there yet goes to the end. */
+/** Replaces one section, from its heading to the next of the same level. A new section is appended. */
 export function replaceSection(file: string, heading: string, section: string): void {
   const { before, after } = split(file, heading);
   writeFileSync(
@@ -13,7 +13,7 @@ export function replaceSection(file: string, heading: string, section: string): 
   );
 }
 
-/** Replaces all but that section, which comes last. */
+/** Replaces everything except that section, which is last. */
 export function replaceOthers(file: string, heading: string, others: string): void {
   const { section } = split(file, heading);
   writeFileSync(

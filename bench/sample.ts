@@ -1,14 +1,13 @@
 /**
- * What one payment create writes, read from the database itself: the baseline stays right when the schema changes.
- * Rows belong to the create when they carry the transaction number of its payment row; what the server writes later, such
- * as its request log, is not part of the create and so not of the baseline.
+ * Reads the rows that one create request writes from the database, so that the baseline follows schema changes. Rows belong
+ * to the request if they have the transaction id of its payment row. Later writes, such as the request log, are not included.
  */
 import type pg from 'pg';
 
 export interface Column {
   readonly name: string;
   readonly type: string;
-  /** Filled by the database itself (identity, generated): a client leaves it out. */
+  /** Filled by the database (identity, generated), so a client omits it. */
   readonly automatic: boolean;
 }
 
@@ -17,18 +16,18 @@ export interface Table {
   readonly columns: readonly Column[];
   /** The columns of each unique index. */
   readonly uniques: readonly (readonly string[])[];
-  /** Tables that its foreign keys point at. */
+  /** Tables that its foreign keys reference. */
   readonly references: readonly string[];
 }
 
-/** Every value as PostgreSQL writes it in text. */
+/** All values in PostgreSQL text format. */
 export type Row = Readonly<Record<string, string | null>>;
 
 export interface Sample {
   readonly paymentId: string;
   readonly idempotencyKey: string;
   readonly inserted: ReadonlyMap<string, readonly Row[]>;
-  /** Tables in which the create changed a row that was there before. The baseline leaves these out, which favours it. */
+  /** Tables in which the request updated an existing row. The baseline omits these updates, which favours it. */
   readonly updated: readonly string[];
 }
 
@@ -64,7 +63,7 @@ export async function sampleCreate(
   const written = new Map<string, Row[]>();
   for (const table of tables) written.set(table.name, await rowsSince(client, table, lastXid));
   const payment = [...written.values()].flat().find((row) => row.id === paymentId);
-  if (payment === undefined) throw new Error(`No table holds a row with the id ${paymentId}.`);
+  if (payment === undefined) throw new Error(`No table has a row with the id ${paymentId}.`);
 
   const inserted = new Map<string, readonly Row[]>();
   const updated: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The two sides of `--scale`: a thousand real payments in the states that payments are found in, with a webhook that got their
- * first events, and what is needed to ask a server about them.
+ * The two sides of `--scale`: 1,000 real payments in a realistic mix of states, with a webhook that received their first
+ * events, and the data for requests to each server.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ const SCOPES = [
   'webhooks:write',
 ];
 
-/** Of a hundred payments; the rest stays pending. */
+/** Percentages of the payments; the rest stays pending. */
 const MIX: readonly { readonly percent: number; readonly advance: object; readonly isRefunded?: boolean }[] =
   [
     { percent: 25, advance: { to: 'settled' } },
@@ -37,27 +37,27 @@ const MIX: readonly { readonly percent: number; readonly advance: object; readon
     { percent: 5, advance: { to: 'settled' }, isRefunded: true },
   ];
 
-const TOLD_KEY = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ02';
+const WEBHOOK_APP_KEY = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ02';
 
 /**
- * Two applications of one organization. One has a webhook that takes first events, as many deliveries as payments; the loads go
- * through the other, so that what they leave to be delivered does not slow down whatever is measured next.
+ * Two applications of one organization. One has a webhook for creation events, one delivery per payment. The load uses the
+ * other, so that pending deliveries do not slow the next measurement.
  */
 export function scaleSeed(receiverUrl: string): object {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const webhooks = [{ url: receiverUrl, secret, eventTypes: ['payment.created'] }];
   const applications = [
     { name: 'bench', apiKeys: [{ name: 'bench', key: API_KEY, scopes: SCOPES }] },
-    { name: 'told', apiKeys: [{ name: 'told', key: TOLD_KEY, scopes: SCOPES }], webhooks },
+    { name: 'webhook', apiKeys: [{ name: 'webhook', key: WEBHOOK_APP_KEY, scopes: SCOPES }], webhooks },
   ];
   return { organizations: [{ name: 'Bench', applications }] };
 }
 
-/** One of the two servers, and what is needed to ask it. */
+/** One of the two servers, with the data for requests to it. */
 export interface Side {
   readonly url: string;
   readonly caller: Caller;
-  /** Of a thousand payments, spread over all of them, in no order. */
+  /** Paths of 1,000 payments spread over all of them, unordered. */
   readonly paths: readonly string[];
   readonly customerId: string;
   readonly middleCursor: string;
@@ -83,13 +83,13 @@ export async function sideOf(databaseUrl: string, url: string, receiver: Receive
   };
 }
 
-export async function makeSample(url: string, receiver: Receiver): Promise<void> {
+export async function createSample(url: string, receiver: Receiver): Promise<void> {
   const caller = new Caller(url, receiver);
   const customers: string[] = [];
   for (let n = 0; n < CUSTOMERS; n += 1)
     customers.push(await caller.post('developer_api_customers', { name: `Customer ${n}` }, 201));
   const marks = MIX.flatMap((entry) => Array.from({ length: entry.percent }, () => entry));
-  const made = Array.from({ length: SAMPLE }, async (_, n) => {
+  const created = Array.from({ length: SAMPLE }, async (_, n) => {
     const customerId = n % 2 === 0 ? customers[n % CUSTOMERS] : undefined;
     const body = { amount: 1_000 + n, currency: 'EUR', captureMethod: 'manual', reference: `order-${n}` };
     const id = await caller.post(
@@ -97,19 +97,19 @@ export async function makeSample(url: string, receiver: Receiver): Promise<void>
       { ...body, ...(customerId && { customerId }) },
       201,
     );
-    // Seven has no factor in common with a hundred: states are spread over the sample.
+    // 7 and 100 are coprime, so the states are spread over the sample.
     const mark = marks[(n * 7) % 100];
     if (mark !== undefined) await caller.post(`developer_api_payments/${id}/advance`, mark.advance, 200);
     if (mark?.isRefunded) await caller.post(`developer_api_payments/${id}/refund`, { amount: 100 }, 201);
     await receiver.receipt(id);
   });
-  await Promise.all(made);
+  await Promise.all(created);
   await caller.close();
 }
 
 export interface Receiver {
   readonly url: string;
-  /** When it got the first event of this payment, which may be yet to come. */
+  /** Resolves with the receipt time of the payment's first event. */
   receipt(paymentId: string): Promise<number>;
 }
 
@@ -142,7 +142,7 @@ export async function openReceiver(cleanups: (() => Promise<unknown>)[]): Promis
       receipts.delete(id);
       if (at !== undefined) return Promise.resolve(at);
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`The event of ${id} has not come.`)), WAIT_MS_MAX);
+        const timer = setTimeout(() => reject(new Error(`The event of ${id} did not arrive.`)), WAIT_MS_MAX);
         waiting.set(id, (then) => {
           clearTimeout(timer);
           resolve(then);
@@ -152,7 +152,7 @@ export async function openReceiver(cleanups: (() => Promise<unknown>)[]): Promis
   };
 }
 
-/** Calls by the key of the application that is told of what it made. */
+/** A client with the key of the application that has the webhook. */
 export class Caller {
   readonly #pool: Pool;
   readonly #receiver: Receiver;
@@ -162,13 +162,13 @@ export class Caller {
     this.#receiver = receiver;
   }
 
-  /** The id of what it made or moved. */
+  /** Returns the id of the record in the response. */
   async post(operation: string, body: object, status: number): Promise<string> {
     const response = await this.#pool.request({
       path: `/_api/${operation}`,
       method: 'POST',
       headers: {
-        authorization: `Bearer ${TOLD_KEY}`,
+        authorization: `Bearer ${WEBHOOK_APP_KEY}`,
         'idempotency-key': randomUUID(),
         'content-type': 'application/json',
       },
@@ -176,11 +176,11 @@ export class Caller {
     });
     const text = await response.body.text();
     if (response.statusCode !== status)
-      throw new Error(`${operation} was answered with ${response.statusCode}: ${text}`);
+      throw new Error(`${operation} failed with ${response.statusCode}: ${text}`);
     return (JSON.parse(text) as { id: string }).id;
   }
 
-  /** So many payments at once, until the event of the last of them has come; latencies from an answer to its event. */
+  /** Creates `payments` concurrently and waits for all events; latencies are from response to event receipt. */
   async burst(payments: number): Promise<Measurement> {
     const startedAt = performance.now();
     const latenciesMs = await Promise.all(

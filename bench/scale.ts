@@ -1,7 +1,7 @@
 /**
- * `--scale`: what becomes slower when there are a million payments. Two servers stand side by side, one on a database with a
- * sample of a thousand payments, one on a database with copies of that sample; every contender runs on both in turn, and the
- * ratio within a round is what counts.
+ * `--scale`: which operations are slower with a million payments. Two servers run, one on a database with a sample of 1,000
+ * payments, one on a database with copies of that sample. Every benchmark alternates between both, and the result is the ratio
+ * within a round.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,35 +17,35 @@ import { type Measured, median } from './measurement.ts';
 import { multiply } from './multiply.ts';
 import { waitForQuiet } from './neighbours.ts';
 import { createRequests, type NextRequest, PAYMENTS_PATH, readRequest, readRequests } from './requests.ts';
-import { makeSample, openReceiver, SAMPLE, type Side, scaleSeed, sideOf } from './scale-sides.ts';
+import { createSample, openReceiver, SAMPLE, type Side, scaleSeed, sideOf } from './scale-sides.ts';
 import { value } from './value.ts';
 
 const BURST = 1_000;
 const WARMUP_MS = 500;
 
-export interface ScaleOptions {
+interface ScaleOptions {
   readonly payments: number;
   readonly rounds: number;
   readonly seconds: number;
   readonly profile: string | undefined;
 }
 
-export interface ScaleStage extends ScaleOptions {
+export interface ScaleContext extends ScaleOptions {
   readonly postgres: Postgres;
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
   readonly cleanups: (() => Promise<unknown>)[];
 }
 
-interface Contender {
+interface Benchmark {
   readonly what: string;
-  readonly bar?: number;
+  readonly target?: number;
   run(side: Side, seconds: number): Promise<{ ratePerSecond: number; p50Ms: number; p99Ms: number }>;
 }
 
-export interface ScaleMeasured {
+interface ScaleMeasured {
   readonly what: string;
-  readonly bar: number | undefined;
+  readonly target: number | undefined;
   readonly small: number;
   readonly large: number;
   readonly ratio: number;
@@ -62,27 +62,27 @@ export interface Scale {
   readonly measured: readonly ScaleMeasured[];
 }
 
-const list = (query: (side: Side) => string): Contender['run'] => reads((side) => [query(side)]);
+const list = (query: (side: Side) => string): Benchmark['run'] => reads((side) => [query(side)]);
 
-const CONTENDERS: readonly Contender[] = [
+const BENCHMARKS: readonly Benchmark[] = [
   {
     what: 'creates',
-    bar: 0.9,
+    target: 0.9,
     run: (side, seconds) => load(side, seconds, (connection) => createRequests(API_KEY, connection)),
   },
-  { what: 'first page of payments', bar: 0.9, run: list(() => PAYMENTS_PATH) },
+  { what: 'first page of payments', target: 0.9, run: list(() => PAYMENTS_PATH) },
   { what: 'first page of payments in one state', run: list(() => `${PAYMENTS_PATH}?status=settled`) },
   {
-    what: 'first page of the payments of a customer',
+    what: 'first page of customer payments',
     run: list(({ customerId }) => `${PAYMENTS_PATH}?customerId=${customerId}`),
   },
   {
-    what: 'a page in the middle, of 100',
+    what: 'page of 100 in the middle',
     run: list(({ middleCursor }) => `${PAYMENTS_PATH}?limit=100&cursor=${middleCursor}`),
   },
-  { what: 'GET of one payment, over 1,000 of them', run: reads(({ paths }) => paths) },
+  { what: 'GET payment, 1,000 different ones', run: reads(({ paths }) => paths) },
   {
-    what: 'history of a payment, over 1,000 of them',
+    what: 'payment history, 1,000 different ones',
     run: reads(({ paths }) => paths.map((one) => `${one}/history`)),
   },
   { what: 'balances', run: list(() => '/_api/developer_api_balances') },
@@ -94,15 +94,15 @@ const CONTENDERS: readonly Contender[] = [
     run: list(() => '/_api/developer_api_webhook_deliveries?status=failed'),
   },
   {
-    what: 'walks in one request, moves',
+    what: 'walks in one request, transitions',
     run: (side, seconds) =>
       load(side, seconds, (connection) => side.walks.requests(API_KEY, connection, 'at once')),
   },
-  { what: 'deliveries of 1,000 payments made at once', run: ({ caller }) => caller.burst(BURST) },
+  { what: 'deliveries of 1,000 concurrent payments', run: ({ caller }) => caller.burst(BURST) },
 ];
 
-export async function measureScale(stage: ScaleStage): Promise<Scale> {
-  const { postgres, folder, say, cleanups, payments } = stage;
+export async function measureScale(stage: ScaleContext): Promise<Scale> {
+  const { postgres, folder, log, cleanups, payments } = stage;
   const receiver = await openReceiver(cleanups);
   const seed = path.join(folder, 'scale-seed.json');
   writeFileSync(seed, JSON.stringify(scaleSeed(receiver.url)));
@@ -121,21 +121,21 @@ export async function measureScale(stage: ScaleStage): Promise<Scale> {
     return server;
   };
 
-  say(`making a sample of ${SAMPLE} payments, twice`);
+  log(`creating a sample of ${SAMPLE} payments in both databases`);
   for (const databaseUrl of Object.values(databases)) {
     const server = await start(databaseUrl);
-    await makeSample(server.url, receiver);
+    await createSample(server.url, receiver);
     await server.stop();
   }
   const startedAt = performance.now();
-  await multiply(databases.large, Math.round(payments / SAMPLE) - 1, say);
+  await multiply(databases.large, Math.round(payments / SAMPLE) - 1, log);
   const buildSeconds = (performance.now() - startedAt) / 1000;
   const gigabytes = Number(await value(databases.large, 'select pg_database_size(current_database())')) / 1e9;
-  say(
+  log(
     `${payments.toLocaleString('en-US')} payments, ${gigabytes.toFixed(1)} GB, in ${buildSeconds.toFixed(0)} s`,
   );
   await value(databases.small, 'vacuum (analyze, freeze)');
-  const sealedPerSecond = await sealAll(databases.large, say);
+  const sealedPerSecond = await sealAll(databases.large, log);
 
   const profiled = stage.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${stage.profile}`];
   const small = await sideOf(databases.small, (await start(databases.small)).url, receiver);
@@ -146,51 +146,51 @@ export async function measureScale(stage: ScaleStage): Promise<Scale> {
   return { payments, gigabytes, buildSeconds, sealedPerSecond, measured: summarize(rounds) };
 }
 
-type Rounds = ReadonlyMap<Contender, { readonly small: Measured; readonly large: Measured }[]>;
+type Rounds = ReadonlyMap<Benchmark, { readonly small: Measured; readonly large: Measured }[]>;
 
-async function runRounds(stage: ScaleStage, small: Side, large: Side): Promise<Rounds> {
-  const rounds = new Map<Contender, { small: Measured; large: Measured }[]>();
+async function runRounds(stage: ScaleContext, small: Side, large: Side): Promise<Rounds> {
+  const rounds = new Map<Benchmark, { small: Measured; large: Measured }[]>();
   for (let number = 0; number <= stage.rounds; number += 1) {
-    for (const contender of CONTENDERS) {
+    for (const benchmark of BENCHMARKS) {
       const measure = async (side: Side): Promise<Measured> => {
         await value(stage.postgres.url, 'checkpoint');
         const { isQuiet } = await waitForQuiet();
-        return { ...(await contender.run(side, stage.seconds)), isQuiet };
+        return { ...(await benchmark.run(side, stage.seconds)), isQuiet };
       };
-      // Who comes second finds a warmer machine, so they take turns.
+      // The second run finds warmer caches, so the order alternates.
       const first = number % 2 === 0 ? await measure(small) : undefined;
       const onLarge = await measure(large);
       const pair = { small: first ?? (await measure(small)), large: onLarge };
-      // The first round warms up: plans, caches, the pages of the large database.
+      // The first round is a warm-up for plans, caches and pages of the large database.
       if (number === 0) continue;
-      rounds.set(contender, [...(rounds.get(contender) ?? []), pair]);
+      rounds.set(benchmark, [...(rounds.get(benchmark) ?? []), pair]);
       const ratio = pair.large.ratePerSecond / pair.small.ratePerSecond;
-      stage.say(`round ${number} of ${stage.rounds}: ${contender.what}: ${ratio.toFixed(2)}`);
+      stage.log(`round ${number} of ${stage.rounds}: ${benchmark.what}: ${ratio.toFixed(2)}`);
     }
   }
   return rounds;
 }
 
 function summarize(rounds: Rounds): readonly ScaleMeasured[] {
-  return [...rounds].map(([{ what, bar }, pairs]) => {
+  return [...rounds].map(([{ what, target }, pairs]) => {
     const quiet = pairs.filter((pair) => pair.small.isQuiet && pair.large.isQuiet);
     const counted = quiet.length >= 2 ? quiet : pairs;
-    const middle = (of: (pair: (typeof counted)[number]) => number) => median(counted.map(of));
+    const medianOf = (of: (pair: (typeof counted)[number]) => number) => median(counted.map(of));
     return {
       what,
-      bar,
-      small: middle((pair) => pair.small.ratePerSecond),
-      large: middle((pair) => pair.large.ratePerSecond),
-      ratio: middle((pair) => pair.large.ratePerSecond / pair.small.ratePerSecond),
-      p99SmallMs: middle((pair) => pair.small.p99Ms),
-      p99LargeMs: middle((pair) => pair.large.p99Ms),
+      target,
+      small: medianOf((pair) => pair.small.ratePerSecond),
+      large: medianOf((pair) => pair.large.ratePerSecond),
+      ratio: medianOf((pair) => pair.large.ratePerSecond / pair.small.ratePerSecond),
+      p99SmallMs: medianOf((pair) => pair.small.p99Ms),
+      p99LargeMs: medianOf((pair) => pair.large.p99Ms),
       isQuiet: counted === quiet,
     };
   });
 }
 
-/** As a server does in the background, here to the end: it would take some of the database's time in every round. */
-async function sealAll(databaseUrl: string, say: (line: string) => void): Promise<number> {
+/** Seals the whole audit trail before the rounds. A server would do it in the background and take database time from every round. */
+async function sealAll(databaseUrl: string, log: (line: string) => void): Promise<number> {
   const startedAt = performance.now();
   const database = openPostgres(databaseUrl, () => undefined);
   const onError = (error: unknown): never => {
@@ -203,11 +203,11 @@ async function sealAll(databaseUrl: string, say: (line: string) => void): Promis
   }
   const seconds = (performance.now() - startedAt) / 1000;
   const rows = Number(await value(databaseUrl, 'select count(*) from audit'));
-  say(`${rows.toLocaleString('en-US')} audit rows sealed in ${seconds.toFixed(0)} s`);
+  log(`${rows.toLocaleString('en-US')} audit rows sealed in ${seconds.toFixed(0)} s`);
   return rows / seconds;
 }
 
-function reads(pathsOf: (side: Side) => readonly string[]): Contender['run'] {
+function reads(pathsOf: (side: Side) => readonly string[]): Benchmark['run'] {
   return (side, seconds) => {
     const paths = pathsOf(side);
     const [only] = paths;
@@ -222,30 +222,32 @@ function load({ url }: Side, seconds: number, requestsFor: (connection: number) 
   return runLoad({ url, warmupMs: WARMUP_MS, measureMs: seconds * 1000, requestsFor });
 }
 
-/** The section of RESULTS.md that a run with `--scale` replaces; other runs leave it as it is. */
+/** The section of RESULTS.md that a run with `--scale` replaces. Other runs do not change it. */
 export const SCALE_HEADING = '## At a million payments';
 
 export function renderScale(scale: Scale, date: string): string {
   const number = (figure: number) => Math.round(figure).toLocaleString('en-US');
-  const lines = scale.measured.map(({ what, bar, small, large, ratio, p99SmallMs, p99LargeMs, isQuiet }) => {
-    const met = bar === undefined ? '' : ratio >= bar ? 'yes' : '**missed**';
-    const cells = [
-      what + (isQuiet ? '' : ' *'),
-      number(small),
-      number(large),
-      ratio.toFixed(2),
-      bar ?? '',
-      met,
-    ];
-    return `| ${[...cells, p99SmallMs.toFixed(1), p99LargeMs.toFixed(1)].join(' | ')} |`;
-  });
+  const lines = scale.measured.map(
+    ({ what, target, small, large, ratio, p99SmallMs, p99LargeMs, isQuiet }) => {
+      const met = target === undefined ? '' : ratio >= target ? 'yes' : '**missed**';
+      const cells = [
+        what + (isQuiet ? '' : ' *'),
+        number(small),
+        number(large),
+        ratio.toFixed(2),
+        target ?? '',
+        met,
+      ];
+      return `| ${[...cells, p99SmallMs.toFixed(1), p99LargeMs.toFixed(1)].join(' | ')} |`;
+    },
+  );
   return `${SCALE_HEADING}
 
 Measured on ${date} with \`npm run bench -- --scale\`: ${number(scale.payments)} payments in one organization,
-${scale.gigabytes.toFixed(1)} GB, made in ${number(scale.buildSeconds)} s, against a database of ${number(SAMPLE)}. Figures a second; the ratio is the median of
-those within a round; p99 in milliseconds. ${number(scale.sealedPerSecond)} audit rows a second were sealed in one go before; * = beside other work.
+${scale.gigabytes.toFixed(1)} GB, created in ${number(scale.buildSeconds)} s, compared with a database of ${number(SAMPLE)}. Results per second; the ratio is the median of
+the ratios within a round; p99 in milliseconds. Sealing ran before, at ${number(scale.sealedPerSecond)} audit rows per second; * = started under other load.
 
-| what | ${number(SAMPLE)} payments | ${number(scale.payments)} | ratio | bar | met? | p99 | p99 |
+| measurement | ${number(SAMPLE)} payments | ${number(scale.payments)} | ratio | target | met? | p99 | p99 |
 |---|---|---|---|---|---|---|---|
 ${lines.join('\n')}
 `;
@@ -253,6 +255,6 @@ ${lines.join('\n')}
 
 export function scaleMissed({ measured }: Scale): readonly string[] {
   return measured
-    .filter(({ bar, ratio }) => bar !== undefined && ratio < bar)
-    .map(({ what, ratio, bar }) => `${what} at a million payments: ${ratio.toFixed(2)}, the bar is ${bar}`);
+    .filter(({ target, ratio }) => target !== undefined && ratio < target)
+    .map(({ what, ratio, target }) => `${what} at a million payments: ${ratio.toFixed(2)}, target ${target}`);
 }

@@ -1,6 +1,6 @@
 /**
- * From nothing to the first answer, on a data directory that has payments: the process by itself, and through `npm start` as
- * people start it; and what an idle embedded server keeps in memory.
+ * Start-up time to the first response with an existing data directory, for the process itself and through `npm start`, and the
+ * memory of an idle embedded server.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ export interface StartMeasured {
 
 export async function measureStart(stage: {
   readonly folder: string;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }): Promise<StartMeasured> {
   const seed = path.join(stage.folder, 'start-seed.json');
   writeFileSync(seed, JSON.stringify(SEED));
@@ -43,20 +43,20 @@ export async function measureStart(stage: {
   await createPayments(first.url, PAYMENTS);
   await first.stop();
   const { isQuiet } = await waitForQuiet();
-  const bySelf: Started[] = [];
+  const direct: Started[] = [];
   const byNpm: Started[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const args = ['scripts/sandbank.mjs', 'start', '--data', dataDir];
-    bySelf.push(await timed(process.execPath, args, round === ROUNDS - 1));
+    direct.push(await timed(process.execPath, args, round === ROUNDS - 1));
     byNpm.push(await timed('npm', ['start', '--', '--data', dataDir], false));
   }
   const measured = {
-    processSeconds: median(bySelf.map(({ seconds }) => seconds)),
+    processSeconds: median(direct.map(({ seconds }) => seconds)),
     npmSeconds: median(byNpm.map(({ seconds }) => seconds)),
-    megabytes: bySelf.at(-1)?.megabytes ?? 0,
+    megabytes: direct.at(-1)?.megabytes ?? 0,
     isQuiet,
   };
-  stage.say(startLine(measured));
+  stage.log(startLine(measured));
   return measured;
 }
 
@@ -65,7 +65,7 @@ interface Started {
   readonly megabytes: number;
 }
 
-async function timed(command: string, args: readonly string[], isWeighed: boolean): Promise<Started> {
+async function timed(command: string, args: readonly string[], measuresMemory: boolean): Promise<Started> {
   const port = await freePort();
   const startedAt = performance.now();
   const child = spawn(command, [...args, '--port', String(port)], {
@@ -74,19 +74,19 @@ async function timed(command: string, args: readonly string[], isWeighed: boolea
     detached: true,
   });
   const ended = once(child, 'exit');
-  await firstAnswer(`http://127.0.0.1:${port}${PAYMENTS_PATH}`);
+  await firstResponse(`http://127.0.0.1:${port}${PAYMENTS_PATH}`);
   const seconds = (performance.now() - startedAt) / 1000;
-  if (isWeighed) await wait(IDLE_MS);
-  const megabytes = isWeighed ? residentMegabytes(child) : 0;
-  // To the whole group: npm stands between.
+  if (measuresMemory) await wait(IDLE_MS);
+  const megabytes = measuresMemory ? residentMegabytes(child) : 0;
+  // Signal the whole process group, because npm is the parent of the server.
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGTERM');
   await ended;
   await untilFree(port);
   return { seconds, megabytes };
 }
 
-/** Until the port is open it is only knocked at: to ask by `fetch` two hundred times a second took a fifth of a core from whoever starts. */
-async function firstAnswer(address: string): Promise<void> {
+/** Probes with plain TCP until the port is open: 200 `fetch` calls per second took a fifth of a core from the starting server. */
+async function firstResponse(address: string): Promise<void> {
   const { hostname, port } = new URL(address);
   const until = performance.now() + ANSWER_MS_MAX;
   while (performance.now() < until) {
@@ -97,7 +97,7 @@ async function firstAnswer(address: string): Promise<void> {
     if (response?.status === 200) return;
     await wait(5);
   }
-  throw new Error('The server that was started has not answered.');
+  throw new Error('The started server did not respond.');
 }
 
 function isOpen(host: string, port: number): Promise<boolean> {
@@ -108,7 +108,7 @@ function isOpen(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** Of the process and of what it started, where the system tells. */
+/** Resident memory of the process; 0 where /proc does not exist. */
 function residentMegabytes({ pid }: ChildProcess): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -124,11 +124,11 @@ async function freePort(): Promise<number> {
   const address = server.address();
   server.close();
   await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('No port is free.');
+  if (address === null || typeof address === 'string') throw new Error('No free port.');
   return address.port;
 }
 
-/** npm ends before the server that it started has closed its database. */
+/** npm exits before its server has closed the database. */
 async function untilFree(port: number): Promise<void> {
   for (let tries = 0; tries < 2_000; tries += 1) {
     const response = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
@@ -139,9 +139,9 @@ async function untilFree(port: number): Promise<void> {
 }
 
 export function startLine({ processSeconds, npmSeconds, megabytes, isQuiet }: StartMeasured): string {
-  const spoiled = isQuiet ? '' : ', begun beside other work';
+  const noise = isQuiet ? '' : ', started under other load';
   return (
-    `start with ${PAYMENTS.toLocaleString('en-US')} payments to the first answer: the process ${processSeconds.toFixed(2)} s, ` +
-    `\`npm start\` ${npmSeconds.toFixed(2)} s; idle after ${IDLE_MS / 1000} s ${Math.round(megabytes)} MB${spoiled}`
+    `start with ${PAYMENTS.toLocaleString('en-US')} payments to the first response: process ${processSeconds.toFixed(2)} s, ` +
+    `\`npm start\` ${npmSeconds.toFixed(2)} s; ${Math.round(megabytes)} MB after ${IDLE_MS / 1000} s idle${noise}`
   );
 }

@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** The one value that a statement gives, as text. */
+/** The single value of a query, as text. */
 export async function value(databaseUrl: string, sql: string): Promise<string> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -1,6 +1,6 @@
 /**
- * The life of a payment as a merchant with manual capture drives it, and the proof afterwards that the books hold
- * exactly the walks that were answered.
+ * Walks a payment with manual capture through its lifecycle, and checks afterwards that the ledger contains exactly the
+ * walks that the server confirmed.
  */
 import { countPayments, readBalances } from './api.ts';
 import { KeyedPost, type NextRequest, PAYMENT_BODY, PAYMENTS_PATH, type Request } from './requests.ts';
@@ -9,37 +9,37 @@ const WALK_BODY = { ...PAYMENT_BODY, captureMethod: 'manual' };
 const SAMPLE_ID = 'pay_00000000000000000000000000';
 const PAYMENT_ID = /"id":"(pay_[0-9a-z]{26})"/;
 
-/** After the create: a request for each move, or one request for all of them. */
-const WAYS = {
+/** After the create: one request per transition, or one request for all of them. */
+const WALK_STEPS = {
   'step by step': [
-    { body: { action: 'authorize' }, arrives: 'authorized', moves: 1 },
-    { body: { action: 'capture' }, arrives: 'captured', moves: 1 },
-    { body: { action: 'settle' }, arrives: 'settled', moves: 1 },
+    { body: { action: 'authorize' }, arrives: 'authorized', transitions: 1 },
+    { body: { action: 'capture' }, arrives: 'captured', transitions: 1 },
+    { body: { action: 'settle' }, arrives: 'settled', transitions: 1 },
   ],
-  'at once': [{ body: { to: 'settled' }, arrives: 'settled', moves: 3 }],
+  'at once': [{ body: { to: 'settled' }, arrives: 'settled', transitions: 3 }],
 } as const;
 
-export type Way = keyof typeof WAYS;
+export type WalkKind = keyof typeof WALK_STEPS;
 
-/** Walks through one server, counted when they are finished. */
+/** Walks on one server. Counts the finished ones. */
 export class Walks {
   readonly url: string;
   #finished = 0;
 
-  /** A server that serves nothing else: what is settled there was settled by these walks. */
+  /** The server must serve nothing else, because all its settled payments are counted as walks. */
   constructor(url: string) {
     this.url = url;
   }
 
-  /** Create a payment, move it until it is settled, begin anew. Every answer must show the state that was asked for. */
-  requests(apiKey: string, connection: number, way: Way): NextRequest {
-    const moves = WAYS[way].map(({ body, arrives, moves }) => {
+  /** Repeats: create a payment and advance it until it is settled. Every response must show the requested state. */
+  requests(apiKey: string, connection: number, kind: WalkKind): NextRequest {
+    const transitions = WALK_STEPS[kind].map(({ body, arrives, transitions }) => {
       const post = new KeyedPost(apiKey, connection, `${PAYMENTS_PATH}/${SAMPLE_ID}/advance`, body);
       const answered = (answer: string): void => {
         expectState(answer, arrives);
         if (arrives === 'settled') this.#finished += 1;
       };
-      const request: Request = { bytes: post.bytes, expectedStatus: 200, moves, answered };
+      const request: Request = { bytes: post.bytes, expectedStatus: 200, transitions, answered };
       return { post, idAt: post.bytes.indexOf(SAMPLE_ID), request };
     });
 
@@ -48,14 +48,14 @@ export class Walks {
       expectState(answer, 'pending');
       const id = PAYMENT_ID.exec(answer)?.[1];
       if (id === undefined) throw new Error(`A created payment has no id: ${answer}`);
-      for (const { post, idAt } of moves) post.bytes.write(id, idAt, 'latin1');
+      for (const { post, idAt } of transitions) post.bytes.write(id, idAt, 'latin1');
     };
     const creation = {
       post: create,
-      request: { bytes: create.bytes, expectedStatus: 201, moves: 1, answered: created },
+      request: { bytes: create.bytes, expectedStatus: 201, transitions: 1, answered: created },
     };
 
-    const steps = [creation, ...moves];
+    const steps = [creation, ...transitions];
     let at = -1;
     return () => {
       at = at + 1 === steps.length ? 0 : at + 1;
@@ -65,7 +65,7 @@ export class Walks {
     };
   }
 
-  /** Throws unless the server's books agree with its answers. */
+  /** Throws unless the ledger matches the responses. */
   async check(): Promise<string> {
     const { accounts, trialBalance } = await readBalances(this.url);
     const walked = this.#finished.toLocaleString('en-US');
@@ -77,11 +77,11 @@ export class Walks {
     const settled = await countPayments(this.url, 'settled');
     if (settled !== this.#finished)
       throw new Error(`After ${walked} walks ${settled.toLocaleString('en-US')} payments are settled.`);
-    return `${walked} walks, as many settled payments, trial balance zero`;
+    return `${walked} walks, the same number of settled payments, trial balance zero`;
   }
 }
 
 function expectState(answer: string, state: string): void {
   if (!answer.includes(`"status":"${state}"`))
-    throw new Error(`Expected a payment that is ${state}, got ${answer}`);
+    throw new Error(`Expected a payment in state ${state}, got ${answer}`);
 }

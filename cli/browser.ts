@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The command that opens a URL in the browser of this machine; undefined where there is no screen to show it on. */
+/** The command that opens a URL in the browser of this machine; undefined without a display. */
 export function browserCommand(
   url: string,
   env: Env,

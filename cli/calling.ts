@@ -5,19 +5,19 @@ import type { CallOptions, Operation } from '../sdk/operation.ts';
 /** The server takes half a minute at most for an examination, and responds after it. */
 export const examinationMsMax = 60_000;
 
-type Method = (...given: unknown[]) => PromiseLike<unknown>;
+type Method = (...args: unknown[]) => PromiseLike<unknown>;
 
-/** The row of an operation, by the id that it has in the document. */
+/** Finds an operation by its operationId. */
 export function operationOf(id: string): Operation {
   const found = operations.find(
     (operation) => operation.id === id && operation.accept === 'application/json',
   );
-  if (found === undefined) throw new TypeError(`The client knows no operation ${id}.`);
+  if (found === undefined) throw new TypeError(`The client has no operation ${id}.`);
   return found;
 }
 
 /**
- * Calls an operation by its id, for programs that offer operations by name. `argument` is its body or its query; a list gives
+ * Calls an operation by its id, for programs that offer operations by name. `argument` is its body or its query; a list returns
  * its first page.
  */
 export async function call<Answer = unknown>(

@@ -12,8 +12,8 @@ interface CompletedOption {
   readonly closed: Choices | undefined;
 }
 
-/** A command of the tree, and what can follow it. */
-interface Place {
+/** A command of the tree, with its subcommands, options and arguments. */
+interface CommandNode {
   /** Such as `payments create`; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
@@ -25,17 +25,17 @@ interface Place {
 /** A completion script, generated from the same tree and the same closed sets that parse the arguments. */
 export function completionScript(program: Command, shell: Shell): string {
   const shared = optionsOf(program).filter(({ long }) => !['--version', '--help'].includes(long));
-  return { bash, zsh, fish }[shell](placesOf(program, shared));
+  return { bash, zsh, fish }[shell](nodesOf(program, shared));
 }
 
-function placesOf(command: Command, shared: readonly CompletedOption[]): readonly Place[] {
-  const place = {
+function nodesOf(command: Command, shared: readonly CompletedOption[]): readonly CommandNode[] {
+  const node = {
     path: pathOf(command),
     commands: command.commands.map((child) => ({ name: child.name(), description: child.summary() })),
     options: [...optionsOf(command), ...(command.parent === null ? [] : shared)],
     arguments: command.registeredArguments.map(choicesOf),
   };
-  return [place, ...command.commands.flatMap((child) => placesOf(child, shared))];
+  return [node, ...command.commands.flatMap((child) => nodesOf(child, shared))];
 }
 
 function optionsOf(command: Command): readonly CompletedOption[] {
@@ -58,35 +58,35 @@ function branches(rows: readonly (readonly [key: string, value: string])[]): str
   return [...keys].map(([value, same]) => `    ${same.join('|')}) ${value} ;;`).join('\n');
 }
 
-/** Closed sets by `place/--option` and `place/position`: their kind (`one`, `list` or `any`), then the values. */
-function valueRows(places: readonly Place[]): readonly (readonly [key: string, words: string])[] {
-  const words = (closed: Choices | undefined) =>
+/** Closed sets by `path/--option` and `path/position`: their kind (`one`, `list` or `any`), then the values. */
+function valueRows(nodes: readonly CommandNode[]): readonly (readonly [key: string, text: string])[] {
+  const rowText = (closed: Choices | undefined) =>
     closed === undefined ? 'any' : [closed.isList ? 'list' : 'one', ...closed.choices].join(' ');
-  return places.flatMap(({ path, options, arguments: positions }) => [
+  return nodes.flatMap(({ path, options, arguments: positions }) => [
     ...options
       .filter(({ takesValue }) => takesValue)
       .flatMap(({ short, long, closed }) =>
-        [long, ...(short ? [short] : [])].map((name) => [`${path}/${name}`, words(closed)] as const),
+        [long, ...(short ? [short] : [])].map((name) => [`${path}/${name}`, rowText(closed)] as const),
       ),
-    ...positions.flatMap((closed, at) => (closed ? [[`${path}/${at}`, words(closed)] as const] : [])),
+    ...positions.flatMap((closed, at) => (closed ? [[`${path}/${at}`, rowText(closed)] as const] : [])),
   ]);
 }
 
-const valuesFunction = (places: readonly Place[]) => `_sandbank_values() {
+const valuesFunction = (nodes: readonly CommandNode[]) => `_sandbank_values() {
   case "$1" in
-${branches(valueRows(places).map(([key, words]) => [key, `echo '${words}'`]))}
+${branches(valueRows(nodes).map(([key, text]) => [key, `echo '${text}'`]))}
     *) return 1 ;;
   esac
 }`;
 
-/** bash splits words at colons; the line is therefore split again here, and completions begin after the last colon. */
+/** bash splits the line at colons; it is therefore split again here, and completions begin after the last colon. */
 const bash = (
-  places: readonly Place[],
+  nodes: readonly CommandNode[],
 ) => `# Completion of sandbank for bash: source <(sandbank completion bash)
 _sandbank_next() {
   case "$1" in
 ${branches(
-  places.map(({ path, commands, options }) => [
+  nodes.map(({ path, commands, options }) => [
     path,
     `echo '${[...commands.map(({ name }) => name), ...options.map(({ long }) => long)].join(' ')}'`,
   ]),
@@ -94,15 +94,15 @@ ${branches(
     *) return 1 ;;
   esac
 }
-${valuesFunction(places)}
+${valuesFunction(nodes)}
 _sandbank() {
   local line="\${COMP_LINE:0:COMP_POINT}" place='' option='' count=0 found='' kind='one' before='' word i
-  local -a words
-  read -ra words <<< "$line"
-  [[ "$line" == *[[:space:]] ]] && words+=('')
-  local current="\${words[\${#words[@]} - 1]}"
-  for ((i = 1; i < \${#words[@]} - 1; i++)); do
-    word="\${words[i]}"
+  local -a tokens
+  read -ra tokens <<< "$line"
+  [[ "$line" == *[[:space:]] ]] && tokens+=('')
+  local current="\${tokens[\${#tokens[@]} - 1]}"
+  for ((i = 1; i < \${#tokens[@]} - 1; i++)); do
+    word="\${tokens[i]}"
     if [[ -n "$option" ]]; then option=''
     elif [[ "$word" == -* ]]; then
       if _sandbank_values "$place/$word" > /dev/null; then option="$word"; fi
@@ -128,12 +128,12 @@ complete -o default -F _sandbank sandbank
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** In \`$fpath\` the file is the body of the function, which the first completion calls; sourced, it registers the function. */
-const zsh = (places: readonly Place[]) => `#compdef sandbank
+const zsh = (nodes: readonly CommandNode[]) => `#compdef sandbank
 # Completion of sandbank for zsh: source <(sandbank completion zsh), or a file _sandbank in $fpath
 _sandbank_next() {
   case "$1" in
 ${branches(
-  places.map(({ path, commands, options }) => [
+  nodes.map(({ path, commands, options }) => [
     path,
     `next=(${[
       ...commands.map(({ name, description }) => zshQuoted(`${name}:${description}`)),
@@ -144,7 +144,7 @@ ${branches(
     *) return 1 ;;
   esac
 }
-${valuesFunction(places)}
+${valuesFunction(nodes)}
 _sandbank() {
   local place='' option='' current="\${words[CURRENT]}" found word
   local -i count=0
@@ -180,10 +180,10 @@ if [[ \${funcstack[1]} == _sandbank ]]; then _sandbank "$@"; else compdef _sandb
 const fishQuoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 const fish = (
-  places: readonly Place[],
+  nodes: readonly CommandNode[],
 ) => `# Completion of sandbank for fish: sandbank completion fish | source
-set -g __sandbank_places ${places.flatMap(({ path }) => (path === '' ? [] : fishQuoted(path))).join(' ')}
-set -g __sandbank_valued ${valueRows(places)
+set -g __sandbank_places ${nodes.flatMap(({ path }) => (path === '' ? [] : fishQuoted(path))).join(' ')}
+set -g __sandbank_valued ${valueRows(nodes)
   .map(([key]) => fishQuoted(key))
   .join(' ')}
 # Whether the cursor follows this command, and this many of its arguments.
@@ -211,10 +211,10 @@ function __sandbank_list
   for value in $argv; echo "$before$value"; end
 end
 complete -c sandbank -f
-${places.flatMap(fishLines).join('\n')}
+${nodes.flatMap(fishLines).join('\n')}
 `;
 
-function fishLines({ path, commands, options, arguments: positions }: Place): readonly string[] {
+function fishLines({ path, commands, options, arguments: positions }: CommandNode): readonly string[] {
   const at = (...position: number[]) =>
     `complete -c sandbank -n ${fishQuoted(['__sandbank_at', `"${path}"`, ...position].join(' '))}`;
   return [

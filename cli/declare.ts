@@ -4,7 +4,7 @@ import type { Choices } from './reading.ts';
 import type { Session } from './session.ts';
 
 /** How a value is read from the command line; with a second argument it collects. A closed set also has its choices. */
-export type Read = ((value: string, before: never) => unknown) & Partial<Choices>;
+type Read = ((value: string, before: never) => unknown) & Partial<Choices>;
 
 export interface Spec<Options extends object> {
   /** One short line, without a period. */
@@ -19,7 +19,7 @@ export interface Spec<Options extends object> {
   ])[];
   /** Readers that validate arguments, by the argument's name. The command still receives the text. */
   readonly arguments?: Readonly<Record<string, Read>>;
-  /** Each a command line without `sandbank`, and what it does. */
+  /** Command lines without `sandbank`, with a description. */
   readonly examples: readonly (readonly [command: string, description?: string])[];
   /** Text after the examples. */
   readonly notes?: string;
@@ -32,7 +32,7 @@ type Opening = (command: Command) => Session;
 /** How sessions are opened; set by `onRun`. */
 const openings = new WeakMap<Command, Opening>();
 const endings = new WeakMap<Command, (exit: Exit) => void>();
-const choicesByPlace = new WeakMap<Option | Argument, Choices>();
+const choicesByParameter = new WeakMap<Option | Argument, Choices>();
 
 export function onRun(program: Command, open: Opening, end: (exit: Exit) => void): void {
   openings.set(program, open);
@@ -40,8 +40,8 @@ export function onRun(program: Command, open: Opening, end: (exit: Exit) => void
 }
 
 /** The closed set of an option or argument, for shell completion. */
-export function choicesOf(place: Option | Argument): Choices | undefined {
-  return choicesByPlace.get(place);
+export function choicesOf(parameter: Option | Argument): Choices | undefined {
+  return choicesByParameter.get(parameter);
 }
 
 /** Declares a command. `usage` is its name with its arguments, such as `get <id>`. */
@@ -73,11 +73,11 @@ export function declare<Options extends object = object>(
     remember(argument, read);
   }
   command.addHelpText('after', `\n${examplesText(spec.examples)}${spec.notes ? `\n\n${spec.notes}` : ''}`);
-  return command.action(async (...given: unknown[]) => {
-    const args = given.slice(0, -2).filter((one): one is string => one !== undefined);
+  return command.action(async (...parserArguments: unknown[]) => {
+    const args = parserArguments.slice(0, -2).filter((one): one is string => one !== undefined);
     const top = topOf(command);
     const session = openings.get(top)?.(command);
-    if (!session) throw new Error('no session can be opened for this program');
+    if (!session) throw new Error('onRun was not called for this program');
     const exit = await spec.run(session, command.opts<Options>(), ...args);
     endings.get(top)?.(exit ?? exits.fine);
   });
@@ -95,7 +95,7 @@ export function group(parent: Command, name: string, summary: string): Command {
     .helpCommand(...helpCommand);
 }
 
-/** The words that lead to a command, such as `payments create`. */
+/** The full name of a command, such as `payments create`. */
 export function pathOf(command: Command): string {
   return command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim();
 }
@@ -104,7 +104,7 @@ function topOf(command: Command): Command {
   return command.parent === null ? command : topOf(command.parent);
 }
 
-/** An invalid value is wrong usage, in a message that names the value and its place. */
+/** Reports an invalid value as wrong usage, with a message that names the value and its option or argument. */
 function reported(read: Read, what: string): (text: string, before: unknown) => unknown {
   return (text, before) => {
     try {
@@ -116,8 +116,8 @@ function reported(read: Read, what: string): (text: string, before: unknown) => 
   };
 }
 
-function remember(place: Option | Argument, { choices, isList = false }: Read): void {
-  if (choices !== undefined) choicesByPlace.set(place, { choices, isList });
+function remember(parameter: Option | Argument, { choices, isList = false }: Read): void {
+  if (choices !== undefined) choicesByParameter.set(parameter, { choices, isList });
 }
 
 function examplesText(examples: Spec<object>['examples']): string {

@@ -1,11 +1,12 @@
 import type { Event, EventFilter, Sandbank, StreamedEvent } from '../sdk/client.ts';
+import { matchesEventFilter } from '../sdk/event-filter.ts';
 import type { Output } from './output.ts';
 import type { Since } from './reading.ts';
 
 export interface Following {
   readonly signal: AbortSignal;
   readonly eventTypes: readonly string[] | undefined;
-  /** What is there already, oldest first; asked for once the stream is open, so that nothing falls between the two. */
+  /** Past events, oldest first; called once the stream is open, so that no event is missed in between. */
   readonly backlog: () => Promise<readonly Event[]>;
   /** Called once, when the stream is open for the first time. */
   readonly onOpen: () => void;
@@ -15,7 +16,7 @@ export interface Following {
 
 export type Followed = Event & { readonly isReplay: boolean };
 
-/** The events that are there, then those that happen, each once; and again when one is replayed. */
+/** Past events, then new ones, each once; replayed events again. */
 export async function* follow(
   sandbank: Sandbank,
   following: Following,
@@ -29,7 +30,7 @@ export async function* follow(
   const stream = sandbank.events.stream({
     signal,
     eventTypes: eventTypes as readonly EventFilter[] | undefined,
-    // A server that restarts may be away for a while; Ctrl-C ends the waiting.
+    // A server restart may take a while; Ctrl-C stops waiting.
     reconnectsMax: Number.POSITIVE_INFINITY,
     onOpen: () => {
       if (isFirst) onOpen();
@@ -41,7 +42,7 @@ export async function* follow(
   });
   try {
     let next = stream.next();
-    // An error comes out below, where it is awaited.
+    // The await below reports an error.
     await Promise.race([opened, next.catch(() => undefined)]);
     const before = new Set<string>();
     if (!isFirst)
@@ -67,7 +68,7 @@ function shown(event: StreamedEvent): Followed {
 
 const backlogMax = 10_000;
 
-/** The events since an instant, or the last few, of the types that are wanted; oldest first. */
+/** The events since an instant, or the last few, of the wanted types; oldest first. */
 export async function recent(
   sandbank: Sandbank,
   wanted: {
@@ -80,31 +81,21 @@ export async function recent(
   if (last === 0) return [];
   const createdAfter = since === undefined ? undefined : await instantOf(sandbank, since);
   const found: Event[] = [];
-  let looked = 0;
+  let readCount = 0;
   for await (const event of sandbank.events.list({
     limit: 100,
     ...(createdAfter === undefined ? {} : { createdAfter }),
   })) {
-    looked += 1;
-    if (isWanted(types, event.type)) found.push(event);
-    if (found.length >= last || looked >= backlogMax) break;
+    readCount += 1;
+    if (types === undefined || matchesEventFilter(types, event.type)) found.push(event);
+    if (found.length >= last || readCount >= backlogMax) break;
   }
   return found.reverse();
 }
 
-/** Events carry the time of the application, so ten minutes ago is by its clock as well. */
+/** Event times are on the application clock, so durations are relative to it as well. */
 export async function instantOf(sandbank: Sandbank, since: Since): Promise<string> {
   if ('at' in since) return since.at;
   const { now } = await sandbank.clock.retrieve();
   return new Date(Date.parse(now) - since.seconds * 1_000).toISOString();
-}
-
-/** As the filter of an endpoint: `*`, `payment.*`, or a type. */
-export function isWanted(types: readonly string[] | undefined, type: string): boolean {
-  return (
-    types === undefined ||
-    types.some(
-      (one) => one === '*' || one === type || (one.endsWith('.*') && type.startsWith(one.slice(0, -1))),
-    )
-  );
 }

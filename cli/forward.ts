@@ -9,7 +9,7 @@ export interface ForwardSettings {
   /** False accepts any certificate: for a target on this machine. */
   readonly verifiesTls: boolean;
   readonly signal: AbortSignal;
-  /** Called when nothing listens there, before the event is sent again. */
+  /** Called when nothing listens at the target, before a retry. */
   readonly onWait: (error: string, waitMs: number) => void;
 }
 
@@ -30,7 +30,7 @@ const notDelivered = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUN
 
 /**
  * The URL of a forwarding target: a URL, a host with a port or a path (`localhost:3000/hook`), or a port of this machine (`3000/hook`,
- * `:3000`). Undefined for anything else, such as a lone word, which is more likely a mistake than a host.
+ * `:3000`). Undefined for anything else, such as a single word, which is more likely a mistake than a host.
  */
 export function targetUrl(text: string): string | undefined {
   const local = /^:?(\d{1,5})(\/.*)?$/.exec(text);
@@ -86,7 +86,7 @@ export class Forwarder {
     };
     return new Promise((resolve) => {
       const onAnswer = (response: IncomingMessage) => {
-        // The status is what counts; the rest is let through so that the connection can be used again.
+        // Only the status matters; the body is drained so that the connection can be reused.
         response.resume().on('error', () => undefined);
         response.on('close', () =>
           resolve({ status: response.statusCode ?? null, error: null, isWorthRetrying: false }),
@@ -97,10 +97,10 @@ export class Forwarder {
         : httpRequest(this.#target, options, onAnswer);
       sent.on('error', (error: NodeJS.ErrnoException) => {
         const isLate = error.name === 'TimeoutError' || error.name === 'AbortError';
-        const words = isLate
+        const message = isLate
           ? `no response within ${answerMsMax / 1_000} seconds`
           : (error.code ?? error.message);
-        resolve({ status: null, error: words, isWorthRetrying: notDelivered.has(error.code ?? '') });
+        resolve({ status: null, error: message, isWorthRetrying: notDelivered.has(error.code ?? '') });
       });
       sent.end(body);
     });

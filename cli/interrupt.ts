@@ -1,4 +1,4 @@
-/** A signal that Ctrl-C and `kill` give, once; a second one does not wait. */
+/** A signal that is aborted by Ctrl-C or `kill`; a second one exits immediately. */
 export function untilInterrupted(): AbortSignal {
   const controller = new AbortController();
   const stop = () => {

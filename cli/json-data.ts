@@ -43,7 +43,7 @@ export function jsonObject(json: string, message: string): JsonObject {
 export function withField(data: JsonObject, path: string, value: unknown): JsonObject {
   const [name = '', ...rest] = path.split('.');
   if (name === '' || name === '__proto__')
-    throw wrongUsage(`"${path}" is not a valid path. A path looks like paymentMethod.type.`);
+    throw wrongUsage(`"${path}" is not a valid path. Use a path such as paymentMethod.type.`);
   const inner = data[name];
   const next =
     rest.length === 0

@@ -1,7 +1,7 @@
 const gap = '  ';
 const escapes = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g');
 
-/** Columns of equal width, without lines around them: they read well and can be cut by other tools. */
+/** Aligned columns without borders, so that other tools can parse them. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ''))));
@@ -15,7 +15,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
     .join('\n');
 }
 
-/** Names with their values, one a line. What has no value is left out. */
+/** Names with their values, one per line. Fields without a value are omitted. */
 export function fields(
   pairs: readonly (readonly [name: string, value: string | number | null | undefined])[],
 ): string {
@@ -28,7 +28,7 @@ function padded(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - widthOf(cell)));
 }
 
-/** Colours take no room. */
+/** The visible length, without colour codes. */
 function widthOf(cell: string): number {
   return cell.replace(escapes, '').length;
 }

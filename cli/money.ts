@@ -1,25 +1,25 @@
 import { wrongUsage } from './problem.ts';
 
-const exponentUsual = 2;
+const exponentDefault = 2;
 
-/** ISO 4217, the currencies whose minor unit is not a hundredth. The server has the whole table; a test compares the two. */
-const unusual: Readonly<Record<number, string>> = {
+/** ISO 4217 currencies whose minor unit is not a hundredth. The server has the whole table; a test compares the two. */
+const otherExponents: Readonly<Record<number, string>> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
   3: 'BHD IQD JOD KWD LYD OMR TND',
   4: 'CLF UYW',
 };
 
 const exponents = new Map(
-  Object.entries(unusual).flatMap(([exponent, codes]) =>
+  Object.entries(otherExponents).flatMap(([exponent, codes]) =>
     codes.split(' ').map((code) => [code, Number(exponent)] as const),
   ),
 );
 
 export function exponentOf(currency: string): number {
-  return exponents.get(currency.toUpperCase()) ?? exponentUsual;
+  return exponents.get(currency.toUpperCase()) ?? exponentDefault;
 }
 
-export interface AmountAsked {
+export interface AmountOptions {
   /** Major units, with a dot: 12.50. */
   readonly amount?: string | undefined;
   /** Minor units, a whole number: 1250. */
@@ -27,10 +27,10 @@ export interface AmountAsked {
 }
 
 /**
- * The amount in minor units, which is what the API takes. `--amount 12` of a currency with cents is refused: some would mean
- * twelve euros and others twelve cents, and a wrong guess is seen by nobody.
+ * The amount in minor units, as the API expects it. `--amount 12` is rejected for a currency with cents: it could mean twelve
+ * euros or twelve cents, and nobody would notice a wrong guess.
  */
-export function minorUnits({ amount, minor }: AmountAsked, currency: string): number | undefined {
+export function minorUnits({ amount, minor }: AmountOptions, currency: string): number | undefined {
   if (amount !== undefined && minor !== undefined) throw wrongUsage('Pass --amount or --minor, not both.');
   if (minor !== undefined) {
     if (!/^\d{1,12}$/.test(minor))
@@ -44,7 +44,7 @@ export function minorUnits({ amount, minor }: AmountAsked, currency: string): nu
   const code = currency.toUpperCase();
   if (decimals === undefined && exponent > 0)
     throw wrongUsage(
-      `--amount ${amount} could mean two things: write --amount ${whole}.${'0'.repeat(exponent)} for ${amountText(Number(whole) * 10 ** exponent, code)}, or --minor ${amount} for ${amountText(Number(whole), code)}.`,
+      `--amount ${amount} is ambiguous: write --amount ${whole}.${'0'.repeat(exponent)} for ${amountText(Number(whole) * 10 ** exponent, code)}, or --minor ${amount} for ${amountText(Number(whole), code)}.`,
     );
   if ((decimals ?? '').length > exponent)
     throw wrongUsage(

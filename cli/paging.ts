@@ -46,7 +46,7 @@ export async function showPage<Item, Answer extends ListAnswer<Item>>(
     out.say(out.paintAside.dim(`More results: add --cursor ${page.nextCursor}`));
 }
 
-/** Without the fields that are undefined: the API rejects them. */
-export function given<T extends object>(values: T): T {
+/** Removes undefined fields, which the API rejects. */
+export function withoutUndefined<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

@@ -1,5 +1,5 @@
 import type { Sandbank } from '../sdk/client.ts';
-import { type AmountAsked, minorUnits } from './money.ts';
+import { type AmountOptions, minorUnits } from './money.ts';
 
 export const amountOptions = [
   ['--amount <major>', 'amount in major units, written with a dot: 12.50'],
@@ -10,9 +10,9 @@ export const amountOptions = [
 export async function paymentAmount(
   sandbank: Sandbank,
   id: string,
-  asked: AmountAsked,
+  options: AmountOptions,
 ): Promise<number | undefined> {
-  if (asked.amount === undefined) return minorUnits(asked, '');
+  if (options.amount === undefined) return minorUnits(options, '');
   const { currency } = await sandbank.payments.retrieve(id);
-  return minorUnits(asked, currency);
+  return minorUnits(options, currency);
 }

@@ -48,12 +48,12 @@ export async function sendRaw(session: Session, request: RawRequest): Promise<ob
   }
 }
 
-function splitPath(given: string): readonly [path: string, query: Readonly<Record<string, string[]>>] {
-  const [before = '', search = ''] = given.split('?', 2);
+function splitPath(input: string): readonly [path: string, query: Readonly<Record<string, string[]>>] {
+  const [before = '', search = ''] = input.split('?', 2);
   const path = before.replace(/^\/*(_api\/+)?(developer_api_)?/, '');
   // Dots would lead out of the API.
   if (!/^\w+(\/[\w.~%:-]+)*$/.test(path) || /(^|\/)\.+(\/|$)/.test(path))
-    throw wrongUsage(`"${given}" is not an API path. A path looks like payments or payments/pay_...`);
+    throw wrongUsage(`"${input}" is not an API path. Use a path such as payments or payments/pay_...`);
   const query = new URLSearchParams(search);
   return [path, Object.fromEntries([...query.keys()].map((name) => [name, query.getAll(name)]))];
 }
@@ -67,7 +67,7 @@ function suggestion(code: string, verb: Operation['verb'], path: string): string
   return found === undefined ? '' : ` Did you mean ${found}?`;
 }
 
-/** Ids and days all count as the same: they say nothing about the operation. */
+/** Treats all ids and dates as equal, because they do not identify the operation. */
 function shapeOf(path: string): string {
   return path.replaceAll(/(?<=\/)(\{\w+\}|[a-z]{3}_[0-9a-z.]{3,}|\d{4}-\d\d-\d\d)(?=\/|$)/g, '{id}');
 }

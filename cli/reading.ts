@@ -92,7 +92,7 @@ export function pairs(
   before: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, string>> {
   const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('It must look like name=value.');
+  if (at < 1) throw new InvalidArgumentError('It must have the form name=value.');
   return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
 }
 

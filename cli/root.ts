@@ -47,8 +47,8 @@ Exit codes: 0 success, 1 rejected or failed, 2 wrong usage, 3 server unreachable
 /** Names only in the list of all commands, so that each fits on a line; arguments in the list of a group. */
 function subcommandTerm(command: Command): string {
   const isTop = command.parent?.parent === null;
-  const words = command.registeredArguments.map((one) =>
+  const argumentNames = command.registeredArguments.map((one) =>
     one.required ? `<${one.name()}>` : `[${one.name()}]`,
   );
-  return [command.name(), ...(isTop ? [] : words)].join(' ');
+  return [command.name(), ...(isTop ? [] : argumentNames)].join(' ');
 }

@@ -3,7 +3,7 @@ import type { Operator, Sandbank } from '../sdk/client.ts';
 import type { Transport } from '../sdk/transport.ts';
 import type { Output } from './output.ts';
 import { CliProblem, exits, wrongUsage } from './problem.ts';
-import { type Asked, keyAdvice, readSettings, type Settings } from './settings.ts';
+import { type ConnectionFlags, keyAdvice, readSettings, type Settings } from './settings.ts';
 
 export interface Environment {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -22,17 +22,17 @@ export class Session {
   /** For raw bytes and for prompts; text goes through `out`. */
   readonly stdout: Writable;
   readonly stderr: Writable;
-  readonly #asked: Asked;
+  readonly #flags: ConnectionFlags;
   #settings: Settings | undefined;
 
-  constructor(out: Output, asked: Asked, { env, directory, stdin, stdout, stderr }: Environment) {
+  constructor(out: Output, flags: ConnectionFlags, { env, directory, stdin, stdout, stderr }: Environment) {
     this.out = out;
     this.env = env;
     this.directory = directory;
     this.stdin = stdin;
     this.stdout = stdout;
     this.stderr = stderr;
-    this.#asked = asked;
+    this.#flags = flags;
   }
 
   get settings(): Settings {
@@ -42,12 +42,12 @@ export class Session {
 
   /** The settings at this moment: a server that starts or stops changes the connection file. */
   readSettings(): Settings {
-    return readSettings(this.#asked, this.env, this.directory);
+    return readSettings(this.#flags, this.env, this.directory);
   }
 
   /** The value of `--url`, without defaults. */
   get urlGiven(): string | undefined {
-    return this.#asked.url;
+    return this.#flags.url;
   }
 
   async sandbank({ retriesMax }: { readonly retriesMax?: number } = {}): Promise<Sandbank> {

@@ -2,99 +2,102 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliProblem } from './problem.ts';
 
-export interface Asked {
+export interface ConnectionFlags {
   readonly url?: string | undefined;
   readonly apiKey?: string | undefined;
 }
 
-/** With which server the command speaks, and in whose name. */
+/** The server address and the credentials of a command. */
 export interface Settings {
   readonly url: string;
   readonly apiKey: string | undefined;
   readonly operatorToken: string | undefined;
-  /** Where each was found, for `doctor` and for messages. Never the value of a secret. */
+  /** The source of each setting, for `doctor` and for messages. */
   readonly origins: { readonly url: Origin; readonly apiKey: Origin; readonly operatorToken: Origin };
-  /** The note that a server has left, when there is one. */
-  readonly noteFile: string | undefined;
+  /** The connection file of a running server, if there is one. */
+  readonly connectionFile: string | undefined;
 }
 
-export type Origin = 'flag' | 'environment' | 'note' | 'default' | 'nowhere';
+type Origin = 'flag' | 'environment' | 'connection file' | 'default' | 'none';
 
-export const urlDefault = 'http://127.0.0.1:4000';
+const urlDefault = 'http://127.0.0.1:4000';
 const foldersUpMax = 64;
 
-interface Note {
+interface ConnectionFile {
   readonly url?: string;
   readonly operatorToken?: string;
   readonly apiKey?: string;
 }
 
-/** Flags, then the environment, then what `sandbank start` has noted beside its data. */
+/** Flags override the environment, which overrides the connection file of `sandbank start`. */
 export function readSettings(
-  asked: Asked,
+  flags: ConnectionFlags,
   env: Readonly<Record<string, string | undefined>>,
   directory: string,
 ): Settings {
-  const found = findNote(env, directory);
-  const url = first(asked.url, env.SANDBANK_URL, found?.note.url) ?? [urlDefault, 'default'];
-  // The secrets in a note are for the server that has left it: no other is told them.
-  const note = found !== undefined && isSame(url[0], found.note.url) ? found.note : {};
-  const apiKey = first(asked.apiKey, env.SANDBANK_API_KEY || env.SANDBANK_KEY, note.apiKey);
-  const operatorToken = first(undefined, env.SANDBANK_OPERATOR_TOKEN, note.operatorToken);
+  const found = findConnectionFile(env, directory);
+  const url = first(flags.url, env.SANDBANK_URL, found?.content.url) ?? [urlDefault, 'default'];
+  // The secrets in a connection file are used only for the server that wrote it.
+  const stored = found !== undefined && isSame(url[0], found.content.url) ? found.content : {};
+  const apiKey = first(flags.apiKey, env.SANDBANK_API_KEY || env.SANDBANK_KEY, stored.apiKey);
+  const operatorToken = first(undefined, env.SANDBANK_OPERATOR_TOKEN, stored.operatorToken);
   return {
     url: url[0],
     apiKey: apiKey?.[0],
     operatorToken: operatorToken?.[0],
     origins: {
       url: url[1],
-      apiKey: apiKey?.[1] ?? 'nowhere',
-      operatorToken: operatorToken?.[1] ?? 'nowhere',
+      apiKey: apiKey?.[1] ?? 'none',
+      operatorToken: operatorToken?.[1] ?? 'none',
     },
-    noteFile: found?.file,
+    connectionFile: found?.file,
   };
 }
 
-/** How to get an API key. In the folder of the server there is no point in naming that folder. */
-export function keyAdvice({ url, noteFile, operatorToken }: Settings): string {
+/** How to get an API key. In the server's folder the hint about that folder is omitted. */
+export function keyAdvice({ url, connectionFile, operatorToken }: Settings): string {
   if (operatorToken !== undefined)
     return 'Create a key with "sandbank keys create", and set SANDBANK_API_KEY.';
   const console = `Create a key in the console at ${url.replace(/\/+$/, '')}/console, and set SANDBANK_API_KEY.`;
-  return noteFile === undefined
+  return connectionFile === undefined
     ? `${console} In the folder where "sandbank start" runs, commands find the demo key by themselves.`
     : console;
 }
 
-function first(flag?: string, variable?: string, noted?: string): readonly [string, Origin] | undefined {
+function first(flag?: string, variable?: string, stored?: string): readonly [string, Origin] | undefined {
   if (flag) return [flag, 'flag'];
   if (variable) return [variable, 'environment'];
-  if (noted) return [noted, 'note'];
+  if (stored) return [stored, 'connection file'];
   return undefined;
 }
 
-function isSame(url: string, noted: string | undefined): boolean {
+function isSame(url: string, stored: string | undefined): boolean {
   const plain = (text: string) => text.replace(/\/+$/, '').replace('://localhost', '://127.0.0.1');
-  return noted !== undefined && plain(url) === plain(noted);
+  return stored !== undefined && plain(url) === plain(stored);
 }
 
-/** The file or data directory that is named, or the nearest `.sandbank` in this folder and those above it. */
-function findNote(
+/** The configured file or data directory, or the nearest `.sandbank` in this folder or its parents. */
+function findConnectionFile(
   env: Readonly<Record<string, string | undefined>>,
   directory: string,
-): { readonly file: string; readonly note: Note } | undefined {
-  if (env.SANDBANK_CONNECTION_FILE) return readNote(resolve(directory, env.SANDBANK_CONNECTION_FILE));
+): { readonly file: string; readonly content: ConnectionFile } | undefined {
+  if (env.SANDBANK_CONNECTION_FILE)
+    return readConnectionFile(resolve(directory, env.SANDBANK_CONNECTION_FILE));
   const named = env.SANDBANK_DATA_DIR || undefined;
   if (named === 'memory') return undefined;
-  if (named !== undefined) return readNote(join(resolve(directory, named), 'cli.json'));
+  if (named !== undefined) return readConnectionFile(join(resolve(directory, named), 'cli.json'));
   let folder = resolve(directory);
   for (let up = 0; up < foldersUpMax; up += 1) {
-    const found = readNote(join(folder, '.sandbank', 'cli.json'));
+    const found = readConnectionFile(join(folder, '.sandbank', 'cli.json'));
     if (found !== undefined || dirname(folder) === folder) return found;
     folder = dirname(folder);
   }
   return undefined;
 }
 
-function readNote(file: string): { readonly file: string; readonly note: Note } | undefined {
+function readConnectionFile(
+  file: string,
+): { readonly file: string; readonly content: ConnectionFile } | undefined {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -102,7 +105,7 @@ function readNote(file: string): { readonly file: string; readonly note: Note } 
     return undefined;
   }
   try {
-    return { file, note: JSON.parse(text) as Note };
+    return { file, content: JSON.parse(text) as ConnectionFile };
   } catch {
     throw new CliProblem(
       `${file} is not JSON. It is written by "sandbank start"; delete it and start again.`,

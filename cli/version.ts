@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The folder of the package, from the sources as well as from what is built of them. */
+/** The package folder, both when run from source and from the build. */
 export const packageRoot = [new URL('../', import.meta.url), new URL('../../', import.meta.url)].find(
   (folder) => existsSync(new URL('package.json', folder)),
 );

@@ -3,32 +3,29 @@ import './style.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { setNonce } from 'get-nonce';
-import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './client/queries.ts';
 import { router } from './frame/router.tsx';
-import { forgetPerson, SessionProvider } from './frame/session.tsx';
+import { clearPerson, SessionProvider } from './frame/session.tsx';
 import { ToastProvider } from './parts/toast.tsx';
 
-// Dialogs lock the page's scrolling by a style element; the content security policy lets it in by this nonce.
+// Dialogs disable page scrolling with a style element; the nonce makes the content security policy accept it.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content;
 if (nonce !== undefined && nonce !== '') setNonce(nonce);
 
-const client = createQueryClient(forgetPerson);
-const place = document.getElementById('console');
-if (place === null) throw new Error('The page has no element with the id "console".');
+const client = createQueryClient(clearPerson);
+const container = document.getElementById('console');
+if (container === null) throw new Error('The page has no element with the id "console".');
 
-createRoot(place).render(
+createRoot(container).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <Tooltip.Provider delayDuration={300}>
-        <ToastProvider>
-          <SessionProvider>
-            <RouterProvider router={router} />
-          </SessionProvider>
-        </ToastProvider>
-      </Tooltip.Provider>
+      <ToastProvider>
+        <SessionProvider>
+          <RouterProvider router={router} />
+        </SessionProvider>
+      </ToastProvider>
     </QueryClientProvider>
   </StrictMode>,
 );

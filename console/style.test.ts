@@ -55,7 +55,7 @@ const surfaces = ['ground', 'surface', 'raised', 'sunken', 'hover'];
 
 /** Text colors, each with the backgrounds on which components put it. Icons beside text have the same pairs. */
 const text: Readonly<Record<string, readonly string[]>> = {
-  // The soft colors behind `ink` are selections (::selection, choice.tsx, choices.tsx) and chart cursors.
+  // The soft colors behind `ink` are selections (::selection, radio-group.tsx, radio-cards.tsx) and chart cursors.
   ink: [...surfaces, 'accent-soft', 'quiet-soft'],
   muted: [...surfaces, 'accent-soft', 'quiet-soft'],
   // Also placeholders, and disabled controls, which WCAG exempts.
@@ -71,9 +71,9 @@ const text: Readonly<Record<string, readonly string[]>> = {
   ground: ['ink'],
 };
 
-/** Borders and shapes that a person needs to see, each with the backgrounds next to it. */
+/** Borders and shapes that carry information, each with the backgrounds next to it. */
 const graphics: Readonly<Record<string, readonly string[]>> = {
-  // The focus ring of every control, checked controls, progress bars, and the present state in the diagram.
+  // The focus ring of every control, checked controls, progress bars, and the current state in the diagram.
   accent: [...surfaces, 'accent-soft', 'quiet-soft'],
   // The borders of inputs, checkboxes and switches, and chart series.
   'line-strong': surfaces,

@@ -3,8 +3,8 @@ import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-// Built by `vite build console --outDir ...`. Nothing inline: the page's content security policy allows scripts and
-// styles of its own origin only. One stylesheet, so that no lazy page has to bring one.
+// Built by `vite build console --outDir ...`. Nothing inline: the page's content security policy allows only scripts and
+// styles from the same origin. One stylesheet, so that lazy pages do not load their own.
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/console/',
@@ -12,7 +12,7 @@ export default defineConfig({
   publicDir: false,
   build: {
     target: 'es2022',
-    // `light-dark()` carries both themes in one token; an older target would write it out twice.
+    // `light-dark()` holds both themes in one token; an older target would duplicate it.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     cssCodeSplit: false,
@@ -22,7 +22,7 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      // The host stays the browser's: the server compares it with the origin.
+      // Keep the browser's Host header: the server compares it with the origin.
       '/console/api': { target: process.env.SANDBANK_URL ?? 'http://127.0.0.1:4000', changeOrigin: false },
     },
   },

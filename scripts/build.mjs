@@ -1,5 +1,5 @@
-// `npm run build`: installs what is missing and brings `dist` up to date. npm runs it too, as `prepare`: for a git dependency and before
-// it packs. It does not run inside of the installation that `prepare.mjs` itself has begun.
+// `npm run build`: installs missing dependencies and updates `dist`. npm also runs it as `prepare`, for a git dependency and before
+// packing. It does nothing inside the installation that `prepare.mjs` starts.
 if (process.env.SANDBANK_PREPARING === undefined) {
   const { prepare } = await import('./prepare.mjs');
   await prepare(process.argv.slice(2));

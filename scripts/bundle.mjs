@@ -1,6 +1,6 @@
-// `node scripts/bundle.mjs MODULES DIST`: bundles the compiled modules into the files that ship. Finding and reading some 1,100
-// modules one by one was half of the time that a server took to start (1.2 of 2.4 core seconds; in a few files 0.5), and users need to install
-// only what is not bundled.
+// `node scripts/bundle.mjs MODULES DIST`: bundles the compiled modules into the published files. Resolving and reading about 1,100
+// modules took half of the start-up time (1.2 of 2.4 core seconds; bundled 0.5), and users install only dependencies that are not
+// bundled.
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -10,7 +10,7 @@ import { thirdPartyNotices } from './notices.mjs';
 const [modules = '', dist = ''] = process.argv.slice(2).map((folder) => path.resolve(folder));
 
 /**
- * What is loaded from outside, by its place in `dist`. All of it is one folder deep: `src/local/paths.ts` finds the package from there.
+ * The entry points by their path in `dist`. All are one folder deep, because `src/local/paths.ts` derives the package root from that.
  */
 const server = ['src/embedded', 'src/data-directory-lock', 'src/pglite-worker'];
 const sdk = fs
@@ -20,7 +20,7 @@ const sdk = fs
 const entries = [...server, 'cli/main', ...sdk];
 const sdkEntries = new Set(sdk.filter((entry) => entry !== 'sdk/client').map((entry) => moduleOf(entry)));
 
-/** PGlite reads files beside its own. The pg packages are never installed; pg tries to load them. The test runners are the user's. */
+/** PGlite reads files next to its own. The optional pg packages are never installed, although pg tries to load them. The user installs the test runners. */
 const external = [
   /^@electric-sql\//,
   'pg-native',

@@ -42,7 +42,7 @@ const assets = {
   searchScript: writeAsset('search.js', await bundledScript('scripts/docs/search.js')),
   searchIndex: '',
 };
-/** Pages whose table rows have anchors and entries in the search, and what the rows are. */
+/** Pages whose table rows have anchors and search entries, with the kind of the rows. */
 const rowKinds = new Map([
   ['events', 'Event type'],
   ['scenarios', 'Scenario'],
@@ -118,12 +118,7 @@ function searchEntries() {
 }
 
 function readDocuments() {
-  const files = ['', 'decisions/'].flatMap((folder) =>
-    fs
-      .readdirSync(path.join(source, folder))
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `${folder}${name}`),
-  );
+  const files = fs.readdirSync(source).filter((name) => name.endsWith('.md'));
   const sources = files.map((file) => ({ file, markdown: fs.readFileSync(path.join(source, file), 'utf8') }));
   sources.push({ file: 'operations.md', markdown: operationsMarkdown(routes, scopesNeeded) });
   return sources.map(({ file, markdown }) => {
@@ -131,21 +126,18 @@ function readDocuments() {
     const rendered = render(markdown, {
       addressOf: (link) => addressOf(nameOf(path.posix.join(path.posix.dirname(file), link))),
       imageOf: (link) => `/docs/${path.posix.join(path.posix.dirname(file), link)}`,
-      diagramOf: (resource) => diagramFigure(resource, machineText(resource), { inWords: true }),
+      diagramOf: (resource) => diagramFigure(resource, machineText(resource), { hasTextList: true }),
       rowKind: rowKinds.get(name),
-      drawn: (text, heading) => diagramFigure(heading, text, { inWords: false }),
+      drawn: (text, heading) => diagramFigure(heading, text, { hasTextList: false }),
     });
     if (name === 'errors') Object.assign(rendered, errorsContent(errorCatalogue));
     return { name, markdown, ...rendered };
   });
 }
 
-/** A page is named after its file, in lower case; the page of a folder is its README. @param {string} file */
+/** A page is named after its file, in lower case. @param {string} file */
 function nameOf(file) {
-  return file
-    .replace(/\.md$/, '')
-    .replace(/\/README$/, '')
-    .toLowerCase();
+  return file.replace(/\.md$/, '').toLowerCase();
 }
 
 /** @param {string} name */

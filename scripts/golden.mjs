@@ -1,4 +1,4 @@
-// `npm run golden`: writes the golden files anew. Read the difference before you commit it.
+// `npm run golden`: rewrites the golden files. Review the diff before you commit it.
 import { prepare, run, tools } from './prepare.mjs';
 
 const args = await prepare(process.argv.slice(2));

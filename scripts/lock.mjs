@@ -1,10 +1,10 @@
 // A lock between processes that prepare the same checkout, for example two terminals.
 //
-// The lock is a directory with one file in it, named after its owner. Both ways of getting it are a single rename,
-// so exactly one process wins: a directory with our name is moved into place (that fails while another one is there),
-// or the file of a dead owner is renamed to ours. The owner touches its file every second. It counts as dead when its
-// process is gone, or when its file has not moved for `silenceMsMax` while we watched: that covers a reused process id,
-// a zombie, and a container that shares the folder but not the process table.
+// The lock is a directory with one file, named after its owner. Both ways to acquire it are a single rename, so exactly one
+// process wins: a directory with our name is moved into place (which fails while another one exists), or the file of a dead
+// owner is renamed to ours. The owner touches its file every second. It counts as dead when its process no longer exists, or
+// when its file has not changed for `silenceMsMax`: that covers a reused process id, a zombie, and a container that shares the
+// folder but not the process table.
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const silenceMsMax = 15_000;
 const waitMsMax = 15 * 60_000;
 
 /**
- * Runs `work` while holding the lock. `work` gets a function that throws once the lock was lost to another process.
+ * Runs `work` while holding the lock. `work` receives a function that throws if another process has taken over the lock.
  * @template T
  * @param {string} directory
  * @param {(assertHeld: () => void) => Promise<T>} work
@@ -73,7 +73,7 @@ function release(directory, own) {
     fs.unlinkSync(own);
     fs.rmdirSync(directory);
   } catch {
-    // Lost or already taken again; either way it is no longer ours to remove.
+    // Another process has the lock already, so it must not be removed here.
   }
 }
 
@@ -121,6 +121,6 @@ function touch(file) {
   try {
     fs.utimesSync(file, new Date(), new Date());
   } catch {
-    // The lock was taken over; `assertHeld` says so before anything is put in place.
+    // Another process took over the lock; `assertHeld` reports it before any file is moved into place.
   }
 }

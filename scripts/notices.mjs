@@ -1,4 +1,4 @@
-// The licences of the packages that are bundled into `dist`, which most of them ask to be shipped with their code.
+// The licences of the packages bundled into `dist`, which most of them require to be shipped with the code.
 import fs from 'node:fs';
 import path from 'node:path';
 

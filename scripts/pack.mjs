@@ -23,7 +23,7 @@ export async function pack(folder) {
   }
 }
 
-/** The client alone, of the version of the whole. */
+/** The client package, with the same version. */
 async function stageClient(/** @type {string} */ folder) {
   const { rolldown } = await import('rolldown');
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));

@@ -1,6 +1,6 @@
-// Brings a checkout to the point where it can run: right Node version, dependencies installed, `dist` built.
-// Nothing here may import a dependency, because it runs before there are any. When all is in place it only hashes
-// the sources and takes no lock, which costs a few tens of milliseconds.
+// Prepares a checkout: checks the Node version, installs dependencies, builds `dist`. This file must not import a dependency,
+// because it runs before they are installed. When everything is up to date it only hashes the sources and takes no lock, which
+// costs a few tens of milliseconds.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -26,8 +26,8 @@ const installStamp = path.join(modules, '.sandbank-stamp');
 const buildStamp = path.join(dist, '.stamp');
 
 /**
- * Prepares the checkout and returns the arguments that are not ours. `--verbose` is: it shows npm's output.
- * On failure it prints why and ends the process.
+ * Prepares the checkout and returns the remaining arguments. It handles `--verbose`, which shows npm's output.
+ * On failure it prints the reason and exits.
  * @param {string[]} args
  * @returns {Promise<string[]>}
  */
@@ -42,11 +42,11 @@ export async function prepare(args) {
           await ensureInstalled(verbose);
           await ensureBuilt(assertHeld);
         },
-        () => say('Waiting for another process that is preparing this checkout...'),
+        () => logToStderr('Waiting for another process that is preparing this checkout...'),
       );
     }
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    logToStderr(error instanceof Error ? error.message : String(error));
     process.exit(1);
   }
   return args.filter((arg) => arg !== '--verbose');
@@ -57,11 +57,11 @@ async function ensureInstalled(verbose) {
   if (isInstalled()) return;
   if (!isInstalledByHand()) {
     const why = fs.existsSync(modules) ? 'they changed' : 'first time';
-    say(`Installing dependencies (${why}, about a minute)...`);
-    // The build needs the development dependencies, also where NODE_ENV=production would leave them out.
+    logToStderr(`Installing dependencies (${why}, about a minute)...`);
+    // The build needs the development dependencies, which NODE_ENV=production would omit.
     const { code, output } = await run([npmScript(), 'ci', '--include=dev'], {
       show: verbose,
-      // npm runs the package's own `prepare` script after an installation; it must not wait for the lock that is held here.
+      // npm runs the package's `prepare` script after an installation; it must not wait for the lock that this process holds.
       env: { SANDBANK_PREPARING: 'true' },
     });
     if (code !== 0)
@@ -75,8 +75,8 @@ function isInstalled() {
 }
 
 /**
- * Whether someone ran `npm install` or `npm ci` without us: npm's own record in node_modules then names the same
- * packages as the lockfile. Only packages that npm may leave out (other platforms) may be missing.
+ * Whether `npm install` or `npm ci` was run directly: then npm's record in node_modules lists the same
+ * packages as the lockfile. Only packages that npm may omit (other platforms) may be missing.
  */
 function isInstalledByHand() {
   const stamped = readText(installStamp);
@@ -90,28 +90,28 @@ function isInstalledByHand() {
   });
 }
 
-/** Builds into a folder beside `dist` and moves it into place at the end, so a killed build leaves no half `dist`. */
+/** Builds into a folder next to `dist` and moves it into place at the end, so a killed build leaves no incomplete `dist`. */
 async function ensureBuilt(/** @type {() => void} */ assertHeld) {
   const hash = buildHash();
   if (readText(buildStamp) === hash) return;
-  say('Building...');
+  logToStderr('Building...');
   for (const name of fs.readdirSync(root).filter((name) => /^dist\.(modules|next|old)\./.test(name))) {
     fs.rmSync(path.join(root, name), { recursive: true, force: true });
   }
   // Named after this process: a compiler orphaned by `kill -9` may still be writing into the folder of the last one.
   const next = `${dist}.next.${process.pid}`;
   const old = `${dist}.old.${process.pid}`;
-  // The single modules. The build itself runs some of them; they do not ship.
+  // The unbundled modules. The build runs some of them; they are not published.
   const modules = `${dist}.modules.${process.pid}`;
 
   await mustRun([tools.tsc, '-p', 'tsconfig.build.json', '--outDir', modules], 'Compiling failed.');
   await mustRun(['scripts/bundle.mjs', modules, next], 'Bundling failed.');
-  // In a process of its own: the database that makes the template needs some 750 MB, which end with that process.
+  // In a separate process: creating the template database needs about 750 MB, which are freed when it exits.
   const module = pathToFileURL(path.join(modules, 'src', 'db', 'template.js')).href;
   const program = `const { writeTemplate } = await import(${JSON.stringify(module)});
     await writeTemplate(${JSON.stringify(path.join(next, 'template.tar.gz'))});
     process.exit(0);`;
-  await mustRun(['--input-type=module', '--eval', program], 'Making the database template failed.');
+  await mustRun(['--input-type=module', '--eval', program], 'Creating the database template failed.');
   const pages = path.join(next, 'console');
   await mustRun(
     [tools.vite, 'build', 'console', '--outDir', pages, '--emptyOutDir'],
@@ -128,7 +128,7 @@ async function ensureBuilt(/** @type {() => void} */ assertHeld) {
   fs.rmSync(old, { recursive: true, force: true });
 }
 
-/** Each file of the pages beside itself as browsers like it best: compressed once, not at every visit. @param {string} folder */
+/** Writes compressed variants of each file once, instead of compressing at every request. @param {string} folder */
 function compress(folder) {
   for (const name of fs.readdirSync(folder).filter((name) => /\.(css|js|svg)$/.test(name))) {
     const content = fs.readFileSync(path.join(folder, name));
@@ -154,7 +154,7 @@ function buildHash() {
     ...sources,
     ...filesUnder('console').filter((file) => !file.endsWith('.test.ts')),
     ...filesUnder('migrations'),
-    // The golden document is made from the code; it makes nothing.
+    // The golden document is an output of the code, not an input of the build.
     ...filesUnder('docs').filter((file) => !file.endsWith('openapi.json')),
     ...filesUnder('scripts/docs'),
     'scripts/docs.mjs',
@@ -209,8 +209,8 @@ async function mustRun(args, failure) {
 }
 
 /**
- * Runs `node <args>`, at the root unless `directory` is given. With `show` its output goes straight to the terminal, else it is collected.
- * A signal to us is passed on, so that no npm or tsc outlives a stopped command.
+ * Runs `node <args>`, at the root unless `directory` is given. With `show` its output goes directly to the terminal, otherwise it is collected.
+ * Forwards signals, so that no npm or tsc process outlives a stopped command.
  * @param {string[]} args
  * @param {{ show: boolean, env?: Record<string, string>, directory?: string }} options
  * @returns {Promise<{ code: number, output: string }>}
@@ -237,9 +237,9 @@ export function run(args, { show, env = {}, directory = root }) {
   });
 }
 
-/** Words go to stderr: stdout belongs to the command that is being prepared. @param {string} words */
-function say(words) {
-  process.stderr.write(`${words}\n`);
+/** Logs to stderr, because stdout belongs to the prepared command. @param {string} message */
+function logToStderr(message) {
+  process.stderr.write(`${message}\n`);
 }
 
 /** @param {string} file */

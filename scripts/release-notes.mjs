@@ -1,4 +1,4 @@
-// The pure half of the release script: which version comes next, and what the changelog says of it.
+// The pure functions of the release script: the next version and the changelog section.
 
 /** @param {string} current @param {string} step `major`, `minor`, `patch` or a version @returns {string} */
 export function nextVersion(current, step) {
@@ -24,19 +24,19 @@ function partsOf(version) {
 }
 
 /**
- * Gives what is unreleased its version and date, and begins a new, empty section above it.
+ * Gives the unreleased section its version and date, and adds a new, empty section above it.
  * @param {string} text @param {string} version @param {string} date @returns {{ text: string, entries: number }}
  */
 export function releasedChangelog(text, version, date) {
   const heading = '## [Unreleased]';
-  const begins = text.indexOf(`${heading}\n`);
-  if (begins === -1) throw new Error(`CHANGELOG.md has no section "${heading}".`);
-  const rest = text.slice(begins + heading.length);
+  const start = text.indexOf(`${heading}\n`);
+  if (start === -1) throw new Error(`CHANGELOG.md has no section "${heading}".`);
+  const rest = text.slice(start + heading.length);
   const ends = rest.search(/^## /m);
   const section = ends === -1 ? rest : rest.slice(0, ends);
   const entries = section.match(/^- /gm)?.length ?? 0;
   if (entries === 0)
     throw new Error('CHANGELOG.md has nothing to release: its section [Unreleased] is empty.');
-  const released = `${text.slice(0, begins)}${heading}\n\n## [${version}] - ${date}${rest}`;
+  const released = `${text.slice(0, start)}${heading}\n\n## [${version}] - ${date}${rest}`;
   return { text: released, entries };
 }

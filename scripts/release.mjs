@@ -1,5 +1,5 @@
 // `npm run release -- VERSION|major|minor|patch [--dry-run]`: sets the version, dates the changelog, packs, and tests the packages as installed.
-// It stops before publishing: the last lines name the commands that do it. With --dry-run the version and the changelog stay as they are.
+// It stops before publishing and prints the commands for it. With --dry-run the version and the changelog are unchanged.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ const args = await prepare(process.argv.slice(2));
 const isDryRun = args.includes('--dry-run');
 const [step = 'patch', ...unknown] = args.filter((arg) => arg !== '--dry-run');
 const place = (/** @type {string} */ name) => path.join(root, name);
-/** @type {Map<string, string>} The files as they were, to put back. */
+/** @type {Map<string, string>} The original files, to restore them. */
 const before = new Map(
   ['package.json', 'package-lock.json', 'CHANGELOG.md'].map((name) => [
     name,
@@ -32,7 +32,7 @@ try {
     fs.writeFileSync(place(name), withVersion(before.get(name) ?? '', version));
   fs.writeFileSync(place('CHANGELOG.md'), changelog.text);
 
-  // The lockfile changed: this brings `dist` and its stamp up to date.
+  // The lockfile changed, so update `dist` and its stamp.
   await prepare([]);
   const folder = isDryRun ? fs.mkdtempSync(path.join(os.tmpdir(), 'sandbank-release-')) : place('release');
   await must(['scripts/pack.mjs', folder], 'Packing failed.');
@@ -46,11 +46,11 @@ try {
       SANDBANK_SMOKE_TARBALLS: folder,
     },
   );
-  say('contract: generators, linters and request runners of other authors...');
+  say('contract: third-party generators, linters and request runners...');
   await must([tools.vitest, 'run', '--project', 'tools'], 'The contract tools failed.');
   if (isDryRun) {
     fs.rmSync(folder, { recursive: true });
-    say('Dry run: nothing was published, and the version and the changelog stay as they were.');
+    say('Dry run: nothing was published, and the version and the changelog are unchanged.');
   } else {
     say(`Nothing was published. Review the changes, then run:
   git commit -am "release: ${version}" && git tag v${version}

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `sandbank` command, in the package and in a checkout. It runs in this same process, so that signals reach it.
+// The `sandbank` command, in the package and in a checkout. It runs in this process, so that it receives signals.
 import { existsSync } from 'node:fs';
 import { checkNode } from './node-version.mjs';
 
@@ -10,7 +10,7 @@ try {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }
-// A package ships what is built; a checkout builds it first.
+// A package includes the build; a checkout builds first.
 if (existsSync(new URL('../src', import.meta.url))) {
   const { prepare } = await import('./prepare.mjs');
   args = await prepare(args);

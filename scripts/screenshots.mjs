@@ -1,5 +1,5 @@
-// `node scripts/screenshots.mjs [folder]`: takes the pictures of the README, from a server of its own with data that
-// looks like somebody's. Needs `npm run build` and a Chromium (SANDBANK_CHROMIUM, or the one of the system).
+// `node scripts/screenshots.mjs [folder]`: takes the screenshots of the README from a separate server with realistic data.
+// Needs `npm run build` and a Chromium (SANDBANK_CHROMIUM, or the system's).
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { createServer } from 'node:http';
@@ -97,7 +97,7 @@ try {
   receiver.close();
 }
 
-/** A week of a small shop, by its clock. */
+/** Creates a week of shop data with the application clock. */
 async function fill() {
   const people = ['Grace Hopper', 'Katherine Johnson', 'Mary Jackson', 'Annie Easley', 'Dorothy Vaughan'];
   const customers = [];
@@ -139,7 +139,7 @@ async function fill() {
     await post(`developer_api_payments/${id}/advance`, { to: ways[i % ways.length] });
     last = i % ways.length === 0 ? id : last;
   }
-  await post(`developer_api_payments/${last}/refund`, { amount: 150, reason: 'one item came back' });
+  await post(`developer_api_payments/${last}/refund`, { amount: 150, reason: 'one item was returned' });
   for (const [sourceCurrency, targetCurrency, to] of [
     ['EUR', 'JPY', 'completed'],
     ['USD', 'EUR', 'sent'],

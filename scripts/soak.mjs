@@ -1,11 +1,11 @@
-// `npm run test:soak -- --minutes 60 --seed 7`: everything that is left to chance, with many more runs, bodies and kills; and traffic with kills, cuts and
-// clocks that jump, for so long on each database.
+// `npm run test:soak -- --minutes 60 --seed 7`: all randomized tests with many more runs; and traffic with process kills, connection
+// failures and clock jumps for the given minutes on each database.
 import { parseArgs } from 'node:util';
 import { prepare, run, tools } from './prepare.mjs';
 
 const randomized = [
   'test/simulation',
-  'test/process/journey',
+  'test/process/chaos',
   'test/api/fuzz.test.ts',
   'test/db/late-answers.test.ts',
   'test/process/crash.test.ts',

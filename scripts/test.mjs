@@ -1,4 +1,4 @@
-// `npm test`: prepares the checkout, then runs the linter, the type checks and all four tiers of tests, and prints how long each took.
+// `npm test`: prepares the checkout, then runs the linter, the type checks and all four tiers of tests, and prints the duration of each.
 //   npm test -- test/api/payments.test.ts   only vitest, with these arguments
 //   npm run test:unit                       one tier (`--tier unit`)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

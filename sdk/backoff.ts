@@ -9,12 +9,12 @@ import {
 
 const firstWaitMs = 250;
 const waitMsMax = 8_000;
-/** A server that asks for a longer pause is not waited for: the caller is told, and decides. */
+/** A longer `Retry-After` is not waited for: the caller gets the error and decides. */
 const retryAfterMsMax = 60_000;
 
 /**
- * Whether the request may be sent again. What may have been carried out is repeated only when that does no harm: a read, or a
- * write with an idempotency key, which the server then answers from what it has kept.
+ * Whether the request may be sent again. A request that may have been executed is repeated only if that is safe: a read, or a
+ * write with an idempotency key, which the server answers with the stored response.
  */
 export function isWorthRetrying(error: SandbankError, isRepeatable: boolean): boolean {
   if ((error.retryAfterMs ?? 0) > retryAfterMsMax) return false;
@@ -24,12 +24,12 @@ export function isWorthRetrying(error: SandbankError, isRepeatable: boolean): bo
   return isRepeatable && (error instanceof ConnectionError || error instanceof TimeoutError);
 }
 
-/** The server has no room now and says when it expects to have some. */
+/** The server is busy and sent `Retry-After`. */
 export function isBusyRefusal(error: SandbankError): boolean {
   return error instanceof ServerError && error.status === 503 && error.retryAfterMs !== undefined;
 }
 
-/** Exponential with full jitter, so that callers who failed together do not come back together. `Retry-After` wins. */
+/** Exponential backoff with full jitter, so that callers that failed together do not retry together. `Retry-After` overrides it. */
 export function waitBefore(retry: number, error: SandbankError, random: () => number): number {
   if (error.retryAfterMs !== undefined) return error.retryAfterMs;
   return Math.round(random() * Math.min(waitMsMax, firstWaitMs * 2 ** (retry - 1)));
@@ -43,7 +43,7 @@ export function retryAfterMs(header: string | null, now = Date.now()): number | 
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** Rejects with the reason of the signal when that comes first. */
+/** Rejects with the signal's reason if it is aborted first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

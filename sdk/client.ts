@@ -74,7 +74,7 @@ export class Sandbank extends Namespaces {
     });
     const transport = new Transport(connection);
     const bound = bindOperations(operations, transport);
-    const streaming: EventStreaming = { stream: (given) => streamEvents(transport, given) };
+    const streaming: EventStreaming = { stream: (streamOptions) => streamEvents(transport, streamOptions) };
     super({
       ...bound,
       webhooks: { ...(bound.webhooks as object), verify: verifyWebhook },

@@ -1,6 +1,6 @@
 import type { ErrorAnswer, ErrorCode } from './generated/shapes.ts';
 
-/** Codes that the client gives itself, because no server has answered. */
+/** Codes that the client itself creates, without a valid server response. */
 export type LocalErrorCode = 'connection_failed' | 'timed_out' | 'unreadable_answer' | 'signature_invalid';
 
 export interface ErrorFacts {
@@ -19,23 +19,23 @@ export interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** What every call throws. The subclasses say what kind of mistake it was, `code` which one. */
+/** The base class of all errors that calls throw. Subclasses are the kinds of errors, `code` is the specific one. */
 export class SandbankError extends Error {
   override readonly name: string = 'SandbankError';
   readonly code: ErrorCode | LocalErrorCode;
-  /** The status of the answer; undefined when there was none. */
+  /** The response status; undefined without a response. */
   readonly status: number | undefined;
   /** A JSON pointer into the body, or the name of a parameter or header. */
   readonly param: string | undefined;
   readonly details: Record<string, unknown> | undefined;
-  /** What the record can do now, when the action was not open to it. */
+  /** The allowed actions, when the record does not allow the requested one. */
   readonly allowedActions: readonly string[] | undefined;
-  /** Whether the same request may come out differently later. */
+  /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly docUrl: string | undefined;
-  /** Find the request by it in the console and in the log of the server. */
+  /** Identifies the request in the console and in the server log. */
   readonly requestId: string | undefined;
-  /** Whether the refusal is one that was kept for this idempotency key. */
+  /** Whether this is the stored error response for the idempotency key. */
   readonly isReplay: boolean;
   readonly retryAfterMs: number | undefined;
   /** How many times the request was sent. */
@@ -57,32 +57,32 @@ export class SandbankError extends Error {
   }
 }
 
-/** No answer came: the server is not there, or the connection broke. A write may have happened; the same key finds out. */
+/** No response: the server is unreachable, or the connection was lost. A write may have been executed; retry it with the same idempotency key. */
 export class ConnectionError extends SandbankError {
   override readonly name = 'ConnectionError';
 }
 
-/** No answer came in time. */
+/** No response within the timeout. */
 export class TimeoutError extends SandbankError {
   override readonly name = 'TimeoutError';
 }
 
-/** 400, 405, 413, 415, 422: the request is wrong, or a rule forbids it. Nothing changed. */
+/** 400, 405, 413, 415, 422: the request is invalid, or a rule forbids it. Nothing changed. */
 export class InvalidRequestError extends SandbankError {
   override readonly name = 'InvalidRequestError';
 }
 
-/** 401: no key, or one that is not valid. */
+/** 401: the API key is missing or not valid. */
 export class AuthenticationError extends SandbankError {
   override readonly name = 'AuthenticationError';
 }
 
-/** 403: the key may not do this. */
+/** 403: the key does not have the permission. */
 export class PermissionError extends SandbankError {
   override readonly name = 'PermissionError';
 }
 
-/** 404: there is no such record in this organization, or no such route. */
+/** 404: the record does not exist in this organization, or the route does not exist. */
 export class NotFoundError extends SandbankError {
   override readonly name = 'NotFoundError';
 }
@@ -97,12 +97,12 @@ export class RateLimitError extends SandbankError {
   override readonly name = 'RateLimitError';
 }
 
-/** 5xx: the server failed. A write may have happened; the same key finds out. */
+/** 5xx: the server failed. A write may have been executed; retry it with the same idempotency key. */
 export class ServerError extends SandbankError {
   override readonly name = 'ServerError';
 }
 
-/** A webhook that is not to be trusted. `check` says which check failed, the message how to mend it. */
+/** A webhook that failed verification. `check` names the failed check, the message says how to fix it. */
 export class SignatureError extends SandbankError {
   override readonly name = 'SignatureError';
   readonly check: 'secret' | 'headers' | 'timestamp' | 'signature' | 'body';
@@ -126,7 +126,7 @@ const classes: Readonly<Record<number, typeof SandbankError>> = {
   429: RateLimitError,
 };
 
-/** The error that an answer stands for. An answer that is not ours (a proxy's page, say) keeps its status. */
+/** The error for a response. A response that is not from Sandbank, such as a proxy's error page, keeps its status. */
 export function errorOf(
   answer: { readonly status: number; readonly text: string },
   {
@@ -138,10 +138,10 @@ export function errorOf(
   const Class = classes[status] ?? (status >= 500 ? ServerError : SandbankError);
   const body = parse(text);
   if (body?.error?.code === undefined) {
-    const message = `The answer has the status ${status} and no error in it that is known here: ${text.slice(0, 200)}`;
+    const message = `The response has status ${status} and is not a Sandbank error: ${text.slice(0, 200)}`;
     return new Class({ ...more, status, code: 'unreadable_answer', message, retryable: status >= 500 });
   }
-  // A server with a seed sends a path, so that its answers do not depend on its port.
+  // A deterministic server sends a path, so that its responses do not depend on its port.
   const { docUrl } = body.error;
   const link = docUrl?.startsWith('/') ? `${baseUrl}${docUrl}` : docUrl;
   return new Class({

@@ -2,7 +2,7 @@ import { type CallOptions, callOptionNames, type Operation, type WriteOptions } 
 import { type Page, Pages } from './pages.ts';
 import type { Outgoing, Query, Transport } from './transport.ts';
 
-type Method = (...given: unknown[]) => unknown;
+type Method = (...args: unknown[]) => unknown;
 
 /** Creates the client methods from the table of operations. Their types are generated from the same document. */
 export function bindOperations(
@@ -25,31 +25,31 @@ export function bindOperations(
 }
 
 function methodOf(operation: Operation, transport: Transport): Method {
-  return (...given) => {
+  return (...args) => {
     if (operation.gives === 'page') {
       return new Pages(async (cursor) => {
-        const { outgoing, options } = prepare(operation, given);
+        const { outgoing, options } = prepare(operation, args);
         const query = cursor === undefined ? outgoing.query : { ...outgoing.query, cursor };
         return transport.json<Page>({ ...outgoing, query }, options);
       });
     }
-    return call(operation, given, transport);
+    return call(operation, args, transport);
   };
 }
 
-async function call(operation: Operation, given: readonly unknown[], transport: Transport): Promise<unknown> {
-  const { outgoing, options } = prepare(operation, given);
+async function call(operation: Operation, args: readonly unknown[], transport: Transport): Promise<unknown> {
+  const { outgoing, options } = prepare(operation, args);
   return operation.gives === 'text' ? transport.text(outgoing, options) : transport.json(outgoing, options);
 }
 
 function prepare(
   operation: Operation,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): { outgoing: Outgoing; options: CallOptions } {
   const { verb, accept, names, takes, optionsInQuery = [] } = operation;
-  const path = pathOf(operation, given);
-  const argument = takes === undefined ? undefined : given[names.length];
-  const options = (given[names.length + (takes === undefined ? 0 : 1)] ?? {}) as WriteOptions & Query;
+  const path = pathOf(operation, args);
+  const argument = takes === undefined ? undefined : args[names.length];
+  const options = (args[names.length + (takes === undefined ? 0 : 1)] ?? {}) as WriteOptions & Query;
   if (verb === 'GET')
     return { outgoing: { verb, path, accept, query: argument as Query | undefined }, options };
   const more = Object.fromEntries(optionsInQuery.map((name) => [name, true] as const));
@@ -68,9 +68,9 @@ function prepare(
   };
 }
 
-function pathOf({ names, namespace, method, path }: Operation, given: readonly unknown[]): string {
-  return names.reduce((text, name, place) => {
-    const value = given[place];
+function pathOf({ names, namespace, method, path }: Operation, args: readonly unknown[]): string {
+  return names.reduce((text, name, index) => {
+    const value = args[index];
     // An empty segment, or one of dots, would address another route.
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
       throw new TypeError(

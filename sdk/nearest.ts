@@ -1,6 +1,6 @@
 /**
- * The candidate that somebody most likely meant: the one with the fewest typing errors (an inserted, missing, wrong or swapped
- * character), at most one for each three characters. Upper and lower case do not count.
+ * The most likely intended candidate: the one with the fewest typing errors (an inserted, missing, wrong or swapped character),
+ * at most one per three characters. Case is ignored.
  */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const wanted = text.toLowerCase();
@@ -20,7 +20,7 @@ export function nearest(text: string, candidates: readonly string[]): string | u
 // A comparison costs the product of both lengths. No name of the API is longer.
 const lengthMax = 64;
 
-/** The optimal string alignment distance: of a table of all beginnings, only the last three lines are kept. */
+/** The optimal string alignment distance. Only the last three rows of the table are stored. */
 function typingErrors(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -5,12 +5,12 @@ import { Pages } from './pages.ts';
 import { type ConnectionOptions, connectionOptionNames, connectionTo, fromEnvironment } from './settings.ts';
 import { type Outgoing, type Query, Transport } from './transport.ts';
 
-// What an operator may do is no part of the OpenAPI document, which is for the holders of keys: these shapes are written by hand.
+// The operator API is not part of the OpenAPI document, which describes the API for key holders: these types are written by hand.
 
 export interface OperatorOptions extends ConnectionOptions {
-  /** Where the server is; the environment variable SANDBANK_URL unless told. */
+  /** The server address; the environment variable SANDBANK_URL by default. */
   readonly url?: string | undefined;
-  /** The token of the operator; the environment variable SANDBANK_OPERATOR_TOKEN unless told. */
+  /** The operator token; the environment variable SANDBANK_OPERATOR_TOKEN by default. */
   readonly token?: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface Organization {
   id: string;
   name: string;
   createdAt: string;
-  /** When it is deleted; null for an organization that stays. */
+  /** When the organization is deleted; null for never. */
   expiresAt: string | null;
 }
 
@@ -40,20 +40,20 @@ export interface Named {
 export interface TenantCreate {
   readonly name: string;
   readonly application?: { readonly name: string } | undefined;
-  /** All unless told. */
+  /** All by default. */
   readonly scopes?: readonly Scope[] | undefined;
   readonly keyName?: string | undefined;
   /** Whether the key may reset the organization; true by default. */
   readonly mayReset?: boolean | undefined;
-  /** When the organization is deleted, at most 366 days from now; never unless given. */
+  /** When the organization is deleted, at most 366 days from now; never by default. */
   readonly expiresAt?: string | undefined;
 }
 
-/** An organization of its own with an application and a key, which is shown this once. */
+/** A new organization with an application and a key, which is shown only once. */
 export interface CreatedTenant {
   object: 'tenant';
   status: 'ok';
-  /** When the organization is deleted; null for one that stays. */
+  /** When the organization is deleted; null for never. */
   expiresAt: string | null;
   organization: Named;
   application: Named;
@@ -82,14 +82,14 @@ export interface DeletionAnswer {
   status: 'deleted';
   id: string;
   name: string;
-  /** How many rows of each kind were removed. */
+  /** The number of removed rows of each kind. */
   deleted: Record<string, number>;
 }
 
 export interface ResetAnswer {
   object: 'reset';
   status: 'ok';
-  /** How many of each kind were removed. */
+  /** The number of removed records of each kind. */
   deleted: Record<string, number>;
 }
 
@@ -97,9 +97,9 @@ export interface ImportAnswer {
   object: 'import';
   organization: Named;
   applications: Named[];
-  /** A key is shown when this import has made it. */
+  /** `key` is present only if this import has created it. */
   apiKeys: { id: string; name: string; key?: string }[];
-  /** A secret is shown when this import has made it. */
+  /** `secret` is present only if this import has created it. */
   webhooks: { id: string; url: string; secret?: string }[];
   counts: Record<string, number>;
 }
@@ -114,13 +114,13 @@ export interface CoverageAnswer {
 export type SnapshotBody = string | Uint8Array | ReadableStream<Uint8Array>;
 
 /**
- * What the operator of a server may do: make organizations, empty them, copy them. Its writes have no idempotency key, so
- * that a lost answer is not tried again.
+ * The operator API: create, reset, copy and delete organizations. Its writes have no idempotency key, so they are not retried
+ * after a lost response.
  */
 export class Operator {
   readonly organizations: {
     create(body: TenantCreate, options?: CallOptions): Promise<CreatedTenant>;
-    /** With everything that belongs to it, except for its audit trail. */
+    /** Deletes the organization with all its data, except its audit trail. */
     delete(organizationId: string, options?: CallOptions): Promise<DeletionAnswer>;
     list(query?: { limit?: number; cursor?: string }, options?: CallOptions): Pages<OrganizationPage>;
   };
@@ -137,38 +137,38 @@ export class Operator {
     this.#transport = new Transport(connectionTo(options.url, options, { Authorization: `Bearer ${token}` }));
     this.organizations = {
       create: (body, more) => this.#post('organizations', body, more),
-      delete: (id, more) => this.#post(`${ofOrganization(id)}/delete`, undefined, more),
+      delete: (id, more) => this.#post(`${organizationPath(id)}/delete`, undefined, more),
       list: (query, more) =>
         new Pages((cursor) =>
           this.#get('organizations', cursor === undefined ? query : { ...query, cursor }, more),
         ),
     };
-    this.keys = { create: (id, body, more) => this.#post(`${ofOrganization(id)}/keys`, body, more) };
+    this.keys = { create: (id, body, more) => this.#post(`${organizationPath(id)}/keys`, body, more) };
   }
 
   /** Removes all records of an organization; its applications, keys and webhooks stay. */
   reset(organizationId: string, options?: CallOptions): Promise<ResetAnswer> {
-    return this.#post(`${ofOrganization(organizationId)}/reset`, undefined, options);
+    return this.#post(`${organizationPath(organizationId)}/reset`, undefined, options);
   }
 
-  /** Everything of an organization as JSON Lines. Secrets of webhooks are left out unless asked for. */
+  /** Exports an organization as JSON Lines. Webhook secrets are included only with `secrets`. */
   snapshot(
     organizationId: string,
     { secrets = false, ...options }: CallOptions & { readonly secrets?: boolean } = {},
   ): Promise<string> {
-    return this.#transport.text(snapshotOf(organizationId, secrets), options);
+    return this.#transport.text(snapshotRequest(organizationId, secrets), options);
   }
 
-  /** The same, as it comes: for what is too large to be held at once. */
+  /** The same as a stream, for snapshots that are too large for memory. */
   async snapshotStream(
     organizationId: string,
     { secrets = false, ...options }: CallOptions & { readonly secrets?: boolean } = {},
   ): Promise<ReadableStream<Uint8Array>> {
-    const response = await this.#transport.open(snapshotOf(organizationId, secrets), options);
+    const response = await this.#transport.open(snapshotRequest(organizationId, secrets), options);
     return response.body ?? new Blob([]).stream();
   }
 
-  /** Brings a snapshot in: as the organization that it is of, or with `fork` as a new one. */
+  /** Imports a snapshot: as the original organization, or with `fork` as a new one. */
   importSnapshot(
     snapshot: SnapshotBody,
     { fork, name, ...options }: CallOptions & { readonly fork?: boolean; readonly name?: string } = {},
@@ -187,29 +187,29 @@ export class Operator {
     );
   }
 
-  /** Copies an organization into a new one, with new keys. A server that is busy is asked again after its `Retry-After`. */
+  /** Copies an organization into a new one, with new keys. A busy server is retried after its `Retry-After`. */
   fork(
     organizationId: string,
     body: { readonly name: string; readonly expiresAt?: string | undefined },
     options?: CallOptions,
   ): Promise<ImportAnswer> {
-    return this.#post(`${ofOrganization(organizationId)}/fork`, body, options, { isRetriedWhenBusy: true });
+    return this.#post(`${organizationPath(organizationId)}/fork`, body, options, { isRetriedWhenBusy: true });
   }
 
-  /** What the requests of these organizations have met; of all of them unless told. */
+  /** The coverage of these organizations; of all by default. */
   coverage({
     organizationIds = [],
     ...options
   }: CallOptions & { readonly organizationIds?: readonly string[] } = {}): Promise<CoverageAnswer> {
-    return this.#transport.json(coverageOf(organizationIds, 'application/json'), options);
+    return this.#transport.json(coverageRequest(organizationIds, 'application/json'), options);
   }
 
-  /** The same as JUnit XML. */
+  /** The coverage as JUnit XML. */
   junit({
     organizationIds = [],
     ...options
   }: CallOptions & { readonly organizationIds?: readonly string[] } = {}): Promise<string> {
-    return this.#transport.text(coverageOf(organizationIds, 'application/xml'), options);
+    return this.#transport.text(coverageRequest(organizationIds, 'application/xml'), options);
   }
 
   async #get<T extends object>(path: string, query: Query | undefined, options?: CallOptions): Promise<T> {
@@ -223,11 +223,11 @@ export class Operator {
     path: string,
     body: object | undefined,
     options?: CallOptions,
-    manner: Pick<Outgoing, 'isRetriedWhenBusy'> = {},
+    retry: Pick<Outgoing, 'isRetriedWhenBusy'> = {},
   ): Promise<T> {
     return this.#transport.json(
       {
-        ...manner,
+        ...retry,
         verb: 'POST',
         path: `/_operator/${path}`,
         accept: 'application/json',
@@ -238,18 +238,18 @@ export class Operator {
   }
 }
 
-function ofOrganization(id: string): string {
+function organizationPath(id: string): string {
   if (!/^\w+$/.test(id)) throw new TypeError(`${id} is not an organization id.`);
   return `organizations/${id}`;
 }
 
-function snapshotOf(organizationId: string, secrets: boolean): Outgoing {
-  const path = `/_operator/${ofOrganization(organizationId)}/snapshot`;
+function snapshotRequest(organizationId: string, secrets: boolean): Outgoing {
+  const path = `/_operator/${organizationPath(organizationId)}/snapshot`;
   const names = { ...callOptionNames, secrets: true } as const;
   return { verb: 'GET', path, query: { secrets }, accept: 'application/jsonl', optionNames: names };
 }
 
-function coverageOf(organizationIds: readonly string[], accept: string): Outgoing {
+function coverageRequest(organizationIds: readonly string[], accept: string): Outgoing {
   const names = { ...callOptionNames, organizationIds: true } as const;
   const query = { organizationId: organizationIds };
   return { verb: 'GET', path: '/_operator/coverage', query, accept, optionNames: names };

@@ -9,13 +9,13 @@ export function rejectUnknownOptions(owner: string, options: object, known: Read
     if (!Object.hasOwn(known, name)) reject(`${name} is not an option of ${owner}`, name, Object.keys(known));
 }
 
-/** Rejects a value that is not one of those that an option takes. */
+/** Rejects a value that an option does not accept. */
 export function rejectUnknownValue(name: string, value: string, known: readonly string[]) {
   if (!known.includes(value)) reject(`${JSON.stringify(value)} is not a value of ${name}`, value, known);
 }
 
-function reject(problem: string, given: string, known: readonly string[]): never {
-  const meant = nearest(given, known);
-  const advice = meant === undefined ? `Known are ${known.join(', ')}.` : `Did you mean ${meant}?`;
+function reject(problem: string, unknownName: string, known: readonly string[]): never {
+  const meant = nearest(unknownName, known);
+  const advice = meant === undefined ? `Valid are ${known.join(', ')}.` : `Did you mean ${meant}?`;
   throw new TypeError(`${problem}. ${advice}`);
 }

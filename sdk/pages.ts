@@ -1,4 +1,4 @@
-/** What a list answers with: one page. */
+/** One page of a list. */
 export interface Page {
   readonly data: readonly unknown[];
   readonly hasMore: boolean;
@@ -10,8 +10,8 @@ export type ItemOf<P extends Page> = P extends { readonly data: readonly (infer 
 const itemsMaxDefault = 10_000;
 
 /**
- * A list that was asked for. `await` gives its first page; `for await` goes over the items of all pages, and asks for the next
- * page when it gets there. Nothing is sent before one of the two.
+ * A lazily loaded list. `await` returns its first page; `for await` iterates over the items of all pages and loads each page when
+ * it is needed. No request is sent before one of the two.
  */
 export class Pages<P extends Page> implements PromiseLike<P>, AsyncIterable<ItemOf<P>> {
   readonly #load: (cursor: string | undefined) => Promise<P>;
@@ -41,7 +41,7 @@ export class Pages<P extends Page> implements PromiseLike<P>, AsyncIterable<Item
     for await (const page of this.pages()) yield* page.data as readonly ItemOf<P>[];
   }
 
-  /** Page by page. */
+  /** Iterates over the pages. */
   async *pages(): AsyncGenerator<P, void, undefined> {
     let page = await this.#begin();
     for (;;) {
@@ -49,17 +49,17 @@ export class Pages<P extends Page> implements PromiseLike<P>, AsyncIterable<Item
       const { hasMore, nextCursor } = page;
       if (!hasMore || nextCursor === null) return;
       page = await this.#load(nextCursor);
-      if (page.nextCursor === nextCursor) throw new Error('The server gave the same cursor twice.');
+      if (page.nextCursor === nextCursor) throw new Error('The server returned the same cursor twice.');
     }
   }
 
-  /** All items at once. A list that has more than `itemsMax` is refused, so that no test reads for hours. */
+  /** Loads all items. Throws if there are more than `itemsMax`, so that a test does not read for hours. */
   async toArray({ itemsMax = itemsMaxDefault }: { readonly itemsMax?: number } = {}): Promise<ItemOf<P>[]> {
     const items: ItemOf<P>[] = [];
     for await (const item of this) {
       if (items.length === itemsMax)
         throw new RangeError(
-          `The list has more than ${itemsMax} items. Narrow it, raise itemsMax, or go over it with for await.`,
+          `The list has more than ${itemsMax} items. Use a filter, raise itemsMax, or iterate with for await.`,
         );
       items.push(item);
     }

@@ -1,4 +1,4 @@
-/** The headers of a request as the frameworks give them: of Fetch, of Node, or a plain object in any case. */
+/** Request headers as frameworks provide them: Fetch headers, Node headers, or a plain object with names in any case. */
 export type ReceivedHeaders =
   | { get(name: string): string | null | undefined }
   | Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -1,4 +1,4 @@
-/** One message of a stream of server-sent events. */
+/** One message of a server-sent event stream. */
 export interface ServerSentMessage {
   readonly event: string;
   readonly data: string;
@@ -8,7 +8,7 @@ export interface ServerSentMessage {
 
 const lineCharactersMax = 4 * 1024 * 1024;
 
-/** Reads a stream of server-sent events by the text of the HTML standard. Comments and empty messages are left out. */
+/** Parses server-sent events as the HTML standard defines them. Comments and empty messages are skipped. */
 export async function* readServerSent(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<ServerSentMessage, void, undefined> {
@@ -28,7 +28,7 @@ export async function* readServerSent(
   }
 }
 
-/** Lines end with CR, LF or both, and may be cut anywhere. What stands behind the last line end is no message yet. */
+/** Lines end with CR, LF or both, and may be split anywhere. Text after the last line end is incomplete and ignored. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -38,7 +38,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string
       const { done, value } = await reader.read();
       if (done) return;
       rest += decoder.decode(value, { stream: true });
-      // A CR at the very end may be the first half of a line end.
+      // A CR at the end may be the first half of a CRLF.
       const parts = rest.split(/\r\n|\n|\r(?!$)/);
       rest = parts.pop() ?? '';
       if (rest.length > lineCharactersMax)

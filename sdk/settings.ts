@@ -84,11 +84,11 @@ export function connectionTo(
   options: ConnectionOptions,
   headers: Readonly<Record<string, string>>,
 ): Connection {
-  const given = url ?? fromEnvironment('SANDBANK_URL') ?? urlDefault;
-  if (!/^https?:\/\/[^/]/.test(given) || !URL.canParse(given))
-    throw new TypeError(`${given} is not a server address. Pass one such as ${urlDefault}.`);
+  const serverUrl = url ?? fromEnvironment('SANDBANK_URL') ?? urlDefault;
+  if (!/^https?:\/\/[^/]/.test(serverUrl) || !URL.canParse(serverUrl))
+    throw new TypeError(`${serverUrl} is not a server address. Pass one such as ${urlDefault}.`);
   return {
-    baseUrl: given.replace(/\/+$/, ''),
+    baseUrl: serverUrl.replace(/\/+$/, ''),
     timeoutMs: atLeast(1, options.timeoutMs, 'timeoutMs') ?? timeoutMsDefault,
     retriesMax: atLeast(0, options.retriesMax, 'retriesMax') ?? retriesMaxDefault,
     // Some platforms reject a `fetch` that is called as a method of another object.

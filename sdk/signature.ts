@@ -1,14 +1,20 @@
-/** Platforms declare it under different names. */
+/** Platforms declare this type under different names. */
 export type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** HMAC-SHA256 as Standard Webhooks has it, with WebCrypto. */
+/** HMAC-SHA256 as in Standard Webhooks, with WebCrypto. */
 const algorithm = { name: 'HMAC', hash: 'SHA-256' } as const;
 
-/** The key that a secret stands for; undefined for what is no secret. */
+/** The HMAC key of a secret; undefined if it is not a valid secret. */
 export async function keyOf(secret: unknown): Promise<HmacKey | undefined> {
   const bytes = typeof secret === 'string' ? fromBase64(secret.replace(/^whsec_/, '')) : undefined;
-  if (!bytes || bytes.length === 0) return undefined;
-  return crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
+  return bytes && bytes.length > 0 ? keyOfBytes(bytes) : undefined;
+}
+
+export function keyOfBytes(bytes: Uint8Array): Promise<HmacKey> {
+  return crypto.subtle.importKey('raw', bytes as Uint8Array<ArrayBuffer>, algorithm, false, [
+    'sign',
+    'verify',
+  ]);
 }
 
 export async function signatureOf(key: HmacKey, signed: Uint8Array): Promise<string> {
@@ -16,7 +22,7 @@ export async function signatureOf(key: HmacKey, signed: Uint8Array): Promise<str
   return btoa(String.fromCharCode(...bytes));
 }
 
-/** Compares in constant time, because the platform does. */
+/** WebCrypto compares in constant time. */
 export async function isSignedBy(key: HmacKey, signature: string, signed: Uint8Array): Promise<boolean> {
   const bytes = fromBase64(signature);
   return bytes !== undefined && crypto.subtle.verify('HMAC', key, bytes, signed as Uint8Array<ArrayBuffer>);

@@ -77,10 +77,10 @@ export class Transport {
     options: CallOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<ResponseFacts & { readonly value: T }> {
-    const { retriesMax: usual, sleep, random, onRetry } = this.#connection;
+    const { retriesMax: retriesMaxDefault, sleep, random, onRetry } = this.#connection;
     const known = outgoing.optionNames ?? callOptionNames;
     rejectUnknownOptions(`${outgoing.verb} ${outgoing.path}`, options, known);
-    const retriesMax = atLeast(0, options.retriesMax, 'retriesMax') ?? usual;
+    const retriesMax = atLeast(0, options.retriesMax, 'retriesMax') ?? retriesMaxDefault;
     const { verb, path, idempotencyKey, body } = outgoing;
     // A stream can be read once.
     const isRepeatable =
@@ -99,12 +99,12 @@ export class Transport {
 
   async #attempt<T>(
     outgoing: Outgoing,
-    { signal, timeoutMs: asked, headers }: CallOptions,
+    { signal, timeoutMs: requestedMs, headers }: CallOptions,
     attempts: number,
     read: (response: Response) => Promise<T>,
   ): Promise<SandbankError | (ResponseFacts & { readonly value: T })> {
-    const { fetch, baseUrl, timeoutMs: usual, onRequest, onResponse } = this.#connection;
-    const timeoutMs = atLeast(1, asked, 'timeoutMs') ?? usual;
+    const { fetch, baseUrl, timeoutMs: defaultMs, onRequest, onResponse } = this.#connection;
+    const timeoutMs = atLeast(1, requestedMs, 'timeoutMs') ?? defaultMs;
     const { verb: method, path, idempotencyKey } = outgoing;
     const sent = { method, path, attempt: attempts, idempotencyKey };
     const added = onRequest(sent);
@@ -161,7 +161,7 @@ export class Transport {
       if (controller.signal.aborted) return late;
       return new ConnectionError({
         code: 'connection_failed',
-        message: lost(baseUrl, error),
+        message: connectionMessage(baseUrl, error),
         retryable: true,
         attempts,
         cause: error,
@@ -192,9 +192,9 @@ export class Transport {
 }
 
 /** Omits fields without a value, writes dates as ISO 8601, and repeats the name for each value of a list. */
-export function queryText(query: Query = {}): string {
-  const pairs = Object.entries(query).flatMap(([name, given]) =>
-    (Array.isArray(given) ? (given as unknown[]) : [given]).flatMap((value) => {
+function queryText(query: Query = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    (Array.isArray(values) ? (values as unknown[]) : [values]).flatMap((value) => {
       if (value === undefined || value === null) return [];
       const text = value instanceof Date ? value.toISOString() : String(value);
       return [`${encodeURIComponent(name)}=${encodeURIComponent(text)}`];
@@ -218,7 +218,7 @@ function parse(
   throw new SandbankError({ code: 'unreadable_answer', message, status, requestId, attempts });
 }
 
-function lost(baseUrl: string, error: unknown): string {
+function connectionMessage(baseUrl: string, error: unknown): string {
   const { code, message } = ((error as { cause?: unknown })?.cause ?? error ?? {}) as {
     code?: string;
     message?: string;

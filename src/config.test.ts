@@ -37,7 +37,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('uses sandbank.seed.json of the working directory, unless another is named or with a shared database', () => {
+  it('uses sandbank.seed.json in the working directory, unless another file is named or the database is shared', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbank-config-'));
     const file = join(folder, 'sandbank.seed.json');
     const directory = vi.spyOn(process, 'cwd').mockReturnValue(folder);
@@ -55,7 +55,7 @@ describe('the configuration', () => {
     }
   });
 
-  it('repeats itself in memory only', () => {
+  it('allows deterministic mode only with an in-memory database', () => {
     expect(read({ deterministic: '42' })).toMatchObject({ deterministic: '42', dataDirectory: undefined });
     expect(read({}, { SANDBANK_DETERMINISTIC: '42' }).deterministic).toBe('42');
     expect(() => read({ deterministic: '42', data: 'here' })).toThrow(/in memory/);
@@ -75,13 +75,13 @@ describe('the configuration', () => {
     expect(() => read({}, { SANDBANK_ALLOWED_HOSTS: Array(101).fill('a').join() })).toThrow(/at most 100/);
   });
 
-  it('limits the rate on a shared database, unless told otherwise', () => {
+  it('limits the rate by default with a shared database', () => {
     expect(read({}, shared)).toMatchObject({ rateLimit: 100, dataDirectory: undefined });
     expect(read({}, { ...shared, SANDBANK_RATE_LIMIT: 'off' }).rateLimit).toBeUndefined();
     expect(read({}, { SANDBANK_RATE_LIMIT: '7' }).rateLimit).toBe(7);
   });
 
-  it('keeps webhooks out of the network of a shared server, unless told otherwise', () => {
+  it('blocks webhooks to private addresses by default with a shared database', () => {
     expect(read({}, shared)).toMatchObject({ allowsPrivateWebhooks: false, secret: shared.SANDBANK_SECRET });
     expect(read({}, { ...shared, SANDBANK_PRIVATE_WEBHOOKS: 'on' }).allowsPrivateWebhooks).toBe(true);
     expect(read({}, { SANDBANK_PRIVATE_WEBHOOKS: 'off' }).allowsPrivateWebhooks).toBe(false);
@@ -89,7 +89,7 @@ describe('the configuration', () => {
     expect(read({}, { SANDBANK_REQUEST_DAYS: '1' }).requestDays).toBe(1);
   });
 
-  it('writes its address beside its data, to another file, or nowhere', () => {
+  it('writes the server address to the data directory, to another file, or not at all', () => {
     expect(read({ data: '/data' }).connectionFile).toBe('/data/cli.json');
     expect(read({ data: 'memory' }).connectionFile).toBeUndefined();
     expect(read({}, shared).connectionFile).toBeUndefined();
@@ -107,25 +107,25 @@ describe('the configuration', () => {
     expect(read({}, { SANDBANK_TRUSTED_PROXIES: ' ' }).trustedProxies).toEqual([]);
   });
 
-  it('goes on serving for a while before it stops, if it is told to', () => {
+  it('reads the drain time within its bounds', () => {
     expect(read({}, { SANDBANK_DRAIN_SECONDS: '15' }).drainSeconds).toBe(15);
     for (const wrong of ['-1', '301', '1.5', 'ten'])
       expect(() => read({}, { SANDBANK_DRAIN_SECONDS: wrong })).toThrow(/from 0 to 300/);
   });
 
-  it('limits the wait for a statement, within bounds', () => {
+  it('reads the statement timeout within its bounds', () => {
     expect(read({}, { SANDBANK_STATEMENT_TIMEOUT: '30' }).statementSeconds).toBe(30);
     for (const wrong of ['0', '601', '1.5', '10s'])
       expect(() => read({}, { SANDBANK_STATEMENT_TIMEOUT: wrong })).toThrow(/from 1 to 600/);
   });
 
-  it('needs a secret with a shared database to start, and none to verify', () => {
+  it('requires a secret to serve a shared database, but not to inspect it', () => {
     const { DATABASE_URL } = shared;
     expect(() => read({}, { DATABASE_URL })).toThrow(/SANDBANK_SECRET is missing/);
     expect(read({}, { DATABASE_URL }, 'inspect').secret).toBeUndefined();
   });
 
-  it('takes a flag before a variable, and an empty variable for none', () => {
+  it('prefers a flag to a variable and ignores an empty variable', () => {
     expect(read({ port: '1' }, { PORT: '2' }).port).toBe(1);
     expect(read({}, { PORT: '2' }).port).toBe(2);
     expect(read({}, { PORT: '' }).port).toBe(4000);
@@ -155,16 +155,16 @@ describe('the configuration', () => {
     [{}, { SANDBANK_PRIVATE_WEBHOOKS: 'yes' }, 'SANDBANK_PRIVATE_WEBHOOKS'],
     [{}, { SANDBANK_ATTEMPT_DAYS: '0' }, 'SANDBANK_ATTEMPT_DAYS'],
     [{}, { SANDBANK_REQUEST_DAYS: '1.5' }, 'SANDBANK_REQUEST_DAYS'],
-  ])('refuses %j %j in a sentence that names it', (flags, env, name) => {
+  ])('rejects %j %j with a message that names the setting', (flags, env, name) => {
     expect(() => read(flags, env)).toThrow(ConfigProblem);
     expect(() => read(flags, env)).toThrow(name);
   });
 
-  it('never repeats a database URL, since it may hold a password', () => {
+  it('never repeats a database URL, because it may contain a password', () => {
     expect(() => read({}, { DATABASE_URL: 'mysql://u:hunter2@h/d' })).toThrow(/^(?!.*hunter2).*DATABASE_URL/);
   });
 
-  it('sends traces where the variables of OpenTelemetry name a collector, and to none that it does not speak with', () => {
+  it('exports traces to the collector in the OpenTelemetry variables and rejects an unsupported protocol', () => {
     const to = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
     expect(read({}, to).hasTraces).toBe(true);
     expect(read({}, { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://c.example/v1/traces' }).hasTraces).toBe(
@@ -177,7 +177,7 @@ describe('the configuration', () => {
     expect(() => read({}, { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' })).toThrow(ConfigProblem);
   });
 
-  it('tells more of a server that is shared', () => {
+  it('logs at info by default with a shared database', () => {
     const shared = { DATABASE_URL: 'postgres://a@b/c', SANDBANK_SECRET: 'x'.repeat(32) };
     expect(read({}, shared).logLevel).toBe('info');
     expect(read({}, { ...shared, LOG_LEVEL: 'error' }).logLevel).toBe('error');

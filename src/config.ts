@@ -4,59 +4,59 @@ import { readDatabaseUrl } from './db/database-url.ts';
 import { readHostList } from './http/host-list.ts';
 import { readNetworks } from './kernel/networks.ts';
 
-/** Flags, then environment, then defaults; read once, checked, and never changed afterwards. */
+/** The server settings: flags override the environment, which overrides the defaults. Read once, validated and immutable. */
 export interface Config {
   readonly port: number;
   readonly host: string;
-  /** Where the embedded database lives; undefined keeps it in memory. Without meaning when there is a database URL. */
+  /** Directory of the embedded database; undefined for an in-memory database. Ignored with a database URL. */
   readonly dataDirectory: string | undefined;
   readonly databaseUrl: string | undefined;
-  /** Where the running server writes its address, for the command line and health checks; undefined writes none. */
+  /** File to which the running server writes its address, for the command line and health checks; undefined for none. */
   readonly connectionFile: string | undefined;
   readonly seedFile: string | undefined;
   readonly role: Role;
-  /** Requests a second for each key; undefined is no limit. */
+  /** Requests per second for each key; undefined for no limit. */
   readonly rateLimit: number | undefined;
   readonly logLevel: string;
   readonly hasMetrics: boolean;
-  /** Whether spans are sent to a collector, by the variables of OpenTelemetry. */
+  /** Whether spans are exported to a collector, as configured by the OpenTelemetry variables. */
   readonly hasTraces: boolean;
   readonly publicUrl: string | undefined;
   /** Networks of the proxies whose `X-Forwarded-For` names the client. */
   readonly trustedProxies: readonly string[];
-  /** Hosts that requests may name besides the public URL's, loopback and the address that is listened on. */
+  /** Hosts that requests may name in addition to the public URL's host, loopback and the listen address. */
   readonly allowedHosts: readonly string[];
-  /** For encrypting what must be kept secret; undefined lets an embedded server make its own. */
+  /** Encryption key material; if undefined, an embedded server generates its own. */
   readonly secret: string | undefined;
   /** Whether webhooks may go to loopback, private and link-local addresses. */
   readonly allowsPrivateWebhooks: boolean;
-  /** After so many days what was sent and answered in an attempt is cleared; that there was one stays. */
+  /** Days until request and response bodies of delivery attempts are cleared; the attempt rows stay. */
   readonly attemptDays: number;
-  /** Whether anybody may sign up in the console, or only who was invited. */
+  /** Whether anybody may sign up in the console, or only people with an invitation. */
   readonly registration: 'open' | 'closed';
-  /** The seed of a server that repeats itself: ids and times are the same for the same requests. */
+  /** The seed of a deterministic server: the same requests return the same ids and times. */
   readonly deterministic: string | undefined;
-  /** After so many days a request is gone from the request log. */
+  /** Days until requests are deleted from the request log. */
   readonly requestDays: number;
-  /** What the operator API takes; undefined lets an embedded server make its own, and a shared one have none. */
+  /** Token of the operator API; if undefined, an embedded server generates one, and a shared server has no operator API. */
   readonly operatorToken: string | undefined;
-  /** A snapshot that is imported at the start, if its organizations are not there yet. */
+  /** A snapshot to import at the start; organizations that exist already are skipped. */
   readonly importFile: string | undefined;
-  /** Where all organizations are exported to when the server ends. */
+  /** File to which all organizations are exported when the server exits. */
   readonly exportFile: string | undefined;
-  /** How long a server that is told to stop goes on serving, while it says at /readyz that it will not: for balancers. */
+  /** How long to keep serving after SIGTERM with /readyz at 503, so that load balancers can drain. */
   readonly drainSeconds: number;
-  /** How long a caller waits for the database to answer one statement, before it gets 503. */
+  /** Timeout of one database statement; after it, the caller gets 503. */
   readonly statementSeconds: number;
 }
 
 const roles = ['all', 'api', 'worker'] as const;
-export type Role = (typeof roles)[number];
+type Role = (typeof roles)[number];
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const rateLimitOnServer = 100;
 const secretLengthMin = 32;
-/** What `sandbank init` writes. */
+/** The file that `sandbank init` writes. */
 const seedFileDefault = 'sandbank.seed.json';
 const seedLengthMax = 100;
 const attemptDaysDefault = '30';
@@ -69,7 +69,7 @@ export class ConfigProblem extends Error {
   override readonly name = 'ConfigProblem';
 }
 
-/** The flags of `sandbank start`, as the argument parser of the command line gives them. */
+/** The flags of `sandbank start`, as the argument parser of the CLI returns them. */
 export interface StartFlags {
   readonly port?: string | undefined;
   readonly host?: string | undefined;
@@ -140,20 +140,20 @@ export function readConfig(
   };
   if (purpose === 'serve' && databaseUrl !== undefined && config.secret === undefined) {
     throw new ConfigProblem(
-      'SANDBANK_SECRET is missing: with DATABASE_URL all nodes need the same one, to encrypt the secrets of webhooks. "openssl rand -hex 32" makes one; keep it as safe as the database.',
+      'SANDBANK_SECRET is missing: with DATABASE_URL all nodes need the same secret to encrypt webhook secrets. Generate one with "openssl rand -hex 32", and protect it like the database.',
     );
   }
   if (deterministic !== undefined && (databaseUrl !== undefined || config.dataDirectory !== undefined)) {
     throw new ConfigProblem(
-      '--deterministic goes with a database in memory: what an earlier run left behind, or another node, would change what comes next. Leave out DATABASE_URL and --data; --import brings data in.',
+      '--deterministic needs a database in memory: data from an earlier run or another node would change the results. Remove DATABASE_URL and --data; use --import to load data.',
     );
   }
   if (deterministic !== undefined && deterministic.length > seedLengthMax) {
-    throw new ConfigProblem(`The seed of --deterministic has at most ${seedLengthMax} characters.`);
+    throw new ConfigProblem(`The seed of --deterministic may have at most ${seedLengthMax} characters.`);
   }
   if (config.role !== 'all' && databaseUrl === undefined) {
     throw new ConfigProblem(
-      `--role ${config.role} needs DATABASE_URL: an embedded database has one process, which does everything.`,
+      `--role ${config.role} needs DATABASE_URL: an embedded database is used by a single process, which has all roles.`,
     );
   }
   return Object.freeze(config);
@@ -189,7 +189,7 @@ function databaseUrlOf(text: string | undefined): string | undefined {
   return text;
 }
 
-/** A shared server applies only a file that is named: what it declares must not depend on the folder a node is started in. */
+/** A shared server applies only an explicitly named file: its seed must not depend on the working directory of a node. */
 function seedFileOf(text: string | undefined, isShared: boolean): string | undefined {
   if (text === 'none') return undefined;
   if (text !== undefined) return resolve(text);
@@ -217,7 +217,7 @@ function rateLimitOf(text: string | undefined, isShared: boolean): number | unde
   const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (limit < 1)
     throw new ConfigProblem(
-      `SANDBANK_RATE_LIMIT must be "off" or requests a second from 1 to 999999, not "${text}".`,
+      `SANDBANK_RATE_LIMIT must be "off" or requests per second from 1 to 999999, not "${text}".`,
     );
   return limit;
 }
@@ -225,7 +225,7 @@ function rateLimitOf(text: string | undefined, isShared: boolean): number | unde
 function secretOf(text: string | undefined, name: string): string | undefined {
   if (text !== undefined && text.length < secretLengthMin) {
     throw new ConfigProblem(
-      `${name} must have at least ${secretLengthMin} characters; "openssl rand -hex 32" makes one.`,
+      `${name} must have at least ${secretLengthMin} characters; generate one with "openssl rand -hex 32".`,
     );
   }
   return text;
@@ -237,7 +237,7 @@ function daysOf(text: string, name: string): number {
   return days;
 }
 
-/** The variables are OpenTelemetry's; what else they say (headers, sampling, names) is read by its own library. */
+/** The standard OpenTelemetry variables. The OpenTelemetry library itself reads the others (headers, sampling, names). */
 function tracesOf(env: Readonly<Record<string, string | undefined>>): boolean {
   const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT;
   const isOff = env.OTEL_SDK_DISABLED?.toLowerCase() === 'true' || env.OTEL_TRACES_EXPORTER === 'none';
@@ -247,7 +247,7 @@ function tracesOf(env: Readonly<Record<string, string | undefined>>): boolean {
   const protocol = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL;
   if (protocol === 'grpc')
     throw new ConfigProblem(
-      'OTEL_EXPORTER_OTLP_PROTOCOL is grpc, and traces are sent over HTTP: use http/json and the HTTP port of the collector, which is 4318.',
+      'OTEL_EXPORTER_OTLP_PROTOCOL is grpc, but traces are exported over HTTP: use http/json and the HTTP port of the collector, 4318.',
     );
   return true;
 }

@@ -19,7 +19,7 @@ export interface EmbeddedOptions {
   readonly logLevel?: string | undefined;
 }
 
-/** Starts a server in memory, with the settings of the command line. It leaves no files behind and reads no environment variables. */
+/** Starts an in-memory server with the command line's defaults. It leaves no files behind and reads no environment variables. */
 export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embedded> {
   const { port = 0, seed, logLevel = 'silent' } = options;
   const config = readConfig(
@@ -35,7 +35,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
     const url = await server.listen();
     releaseProcess(server.app.server);
     const { operatorToken } = server;
-    if (operatorToken === undefined) throw new Error('an embedded server has an operator');
+    if (operatorToken === undefined) throw new Error('an embedded server must have an operator token');
     return { url, operatorToken, close: () => keepingAlive(server.close()) };
   } catch (error) {
     await server.close();
@@ -43,7 +43,7 @@ export async function startEmbedded(options: EmbeddedOptions = {}): Promise<Embe
   }
 }
 
-/** The sockets of the server do not keep the process alive, so it would exit in the middle of a shutdown. */
+/** The server's sockets do not keep the process alive, so it would exit in the middle of a shutdown. */
 async function keepingAlive(work: Promise<void>): Promise<void> {
   const timer = setInterval(() => undefined, 60_000);
   try {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import {
   CommandProblem,
-  type DatabaseAsked,
   type DatabaseFindings,
+  type DatabaseOptions,
   fail,
   inspectWith,
   type MigrationReport,
@@ -10,7 +10,7 @@ import {
   openExisting,
   whereData,
 } from './admin/database.ts';
-import { createLink, type LinkAsked } from './admin/users.ts';
+import { createLink, type LinkOptions } from './admin/users.ts';
 import { headsText, parseHeads, type Verification, verificationText, verify } from './admin/verify.ts';
 import { type Config, ConfigProblem, readConfig } from './config.ts';
 import type { Database } from './db/database.ts';
@@ -18,8 +18,6 @@ import { pendingMigrations } from './db/migrate.ts';
 import type { EarlyStart } from './start/early-start.ts';
 import { explain } from './start/explain.ts';
 import { start } from './start/start.ts';
-
-export { examineSignature } from './delivery/signature-check.ts';
 
 /**
  * The commands that open the database themselves, for the command line. Each fails with a `ConfigProblem` (an invalid setting) or a
@@ -31,44 +29,44 @@ export function startServer(config: Config, early: EarlyStart | undefined): Prom
 
 /** `sandbank migrate`. */
 export function migrateDatabase(
-  asked: DatabaseAsked & { readonly isLook: boolean },
+  options: DatabaseOptions & { readonly isDryRun: boolean },
 ): Promise<MigrationReport> {
-  return migrateWith(asked).catch(rethrowExplained);
+  return migrateWith(options).catch(rethrowExplained);
 }
 
 /** `sandbank doctor`: the state of the database. */
-export function inspectDatabase(asked: DatabaseAsked): Promise<DatabaseFindings> {
-  return inspectWith(asked).catch(rethrowExplained);
+export function inspectDatabase(options: DatabaseOptions): Promise<DatabaseFindings> {
+  return inspectWith(options).catch(rethrowExplained);
 }
 
 /** `sandbank users`: a link for the console. */
-export function createConsoleLink(asked: LinkAsked): Promise<string> {
-  return createLink(asked).catch(rethrowExplained);
+export function createConsoleLink(options: LinkOptions): Promise<string> {
+  return createLink(options).catch(rethrowExplained);
 }
 
 export interface VerifyReport extends Verification {
-  /** The result for people. */
+  /** The result as text. */
   readonly text: string;
-  /** The last seal of each audit trail, a line each. */
+  /** The last seal of each audit trail, one per line. */
   readonly headLines: string;
 }
 
-/** `sandbank verify`. `heads` names a file that `--print-heads` has written. */
+/** `sandbank verify`. `heads` is the path of a file that `--print-heads` wrote. */
 export function verifyDatabase(
-  asked: DatabaseAsked & { readonly heads: string | undefined },
+  options: DatabaseOptions & { readonly heads: string | undefined },
 ): Promise<VerifyReport> {
-  return verifyWith(asked).catch(rethrowExplained);
+  return verifyWith(options).catch(rethrowExplained);
 }
 
 async function verifyWith({
   data,
   env,
   heads: file,
-}: DatabaseAsked & { readonly heads: string | undefined }): Promise<VerifyReport> {
+}: DatabaseOptions & { readonly heads: string | undefined }): Promise<VerifyReport> {
   const config = readConfig({ data }, env, 'inspect');
-  // Read first: a mistake in the file is reported before the database is opened.
-  const noted = file === undefined ? [] : await readHeads(file);
-  const verification = await verifyAndClose(await openExisting(config, fail), noted);
+  // Read the file first, so that a mistake in it is reported before the database is opened.
+  const expectedHeads = file === undefined ? [] : await readHeads(file);
+  const verification = await verifyAndClose(await openExisting(config, fail), expectedHeads);
   return {
     ...verification,
     text: `${whereData(config)}: ${verificationText(verification)}`,
@@ -83,14 +81,17 @@ async function readHeads(file: string): Promise<Verification['heads']> {
   return heads;
 }
 
-async function verifyAndClose(database: Database, noted: Verification['heads']): Promise<Verification> {
+async function verifyAndClose(
+  database: Database,
+  expectedHeads: Verification['heads'],
+): Promise<Verification> {
   try {
     const pending = await pendingMigrations(database);
     if (pending.length > 0)
       throw new CommandProblem(
         `The database lacks the migrations ${pending.join(', ')}: run "sandbank migrate", then verify again.`,
       );
-    return await verify(database, Date.now(), noted);
+    return await verify(database, Date.now(), expectedHeads);
   } finally {
     await database.close();
   }

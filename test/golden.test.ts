@@ -36,53 +36,53 @@ import { settlementLinesTable } from '../src/resources/settlements/table.ts';
 import { attemptsTable, deliveriesTable } from '../src/resources/webhooks/delivery-table.ts';
 import { webhookHealthTable } from '../src/resources/webhooks/table.ts';
 import type { Server } from '../src/server.ts';
-import { type Exchange, playExamples } from './contract/walk.ts';
+import { type Exchange, runExamples } from './contract/walk.ts';
 import { dumpSchema, readColumns } from './support/schema-dump.ts';
 import { databaseKinds, openServer } from './support/server.ts';
 import { exempt } from './tidy/tenancy.ts';
 
 /**
- * Golden files are generated from the code and kept beside it, so that what users will see changes in plain view.
- * `npm run golden` runs this file with UPDATE_GOLDEN=1, which writes them anew.
+ * Golden files are generated from the code and committed with it, so that a diff shows every change that users will see.
+ * `npm run golden` runs this file with UPDATE_GOLDEN=1, which rewrites them.
  */
-async function expectGolden(path: string, content: string, isMaker = true): Promise<void> {
+async function expectGolden(path: string, content: string, mayWrite = true): Promise<void> {
   const file = new URL(`../${path}`, import.meta.url);
-  if (process.env.UPDATE_GOLDEN === '1' && isMaker) {
+  if (process.env.UPDATE_GOLDEN === '1' && mayWrite) {
     await mkdir(new URL('.', file), { recursive: true });
     await writeFile(file, content);
   }
-  const kept = await readFile(file, 'utf8').catch(() => '');
+  const committed = await readFile(file, 'utf8').catch(() => '');
   expect(
-    kept,
-    `${path} is stale: run \`npm run golden\`, and read the difference${firstDifference(kept, content)}`,
+    committed,
+    `${path} is stale: run \`npm run golden\` and review the diff${firstDifference(committed, content)}`,
   ).toBe(content);
 }
 
 /** Vitest shows only the beginning of long texts. */
-function firstDifference(kept: string, content: string): string {
-  const [old, now] = [kept.split('\n'), content.split('\n')];
+function firstDifference(committed: string, content: string): string {
+  const [old, now] = [committed.split('\n'), content.split('\n')];
   const line = old.findIndex((text, index) => text !== now[index]);
-  if (kept === content || line < 0) return '';
+  if (committed === content || line < 0) return '';
   const [before, after] = [old[line] ?? '', now[line] ?? ''];
   let column = 0;
   while (before[column] === after[column] && column < before.length) column += 1;
   const around = (text: string) => text.slice(Math.max(0, column - 80), column + 80);
-  return ` (line ${line + 1}, column ${column + 1}: kept ${around(before)}, generated ${around(after)})`;
+  return ` (line ${line + 1}, column ${column + 1}: committed ${around(before)}, generated ${around(after)})`;
 }
 
 interface Operations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
 }
 
-// The document shows them, and reads them when it is first made: they must be there before it.
-const examples = await playExamples();
+// The OpenAPI document includes the examples and reads them when it is first built, so they must exist before.
+const examples = await runExamples();
 const examplesPath = 'docs/examples.json';
 if (process.env.UPDATE_GOLDEN === '1') await expectGolden(examplesPath, linesOf(examples));
 
 const document = openApiDocument(routes, eventCatalogue, 'http://127.0.0.1:4000');
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
-/** A line for each operation: a difference shows which answers have changed. */
+/** One line for each operation, so that a diff shows which responses have changed. */
 function linesOf(exchanges: Readonly<Record<string, Exchange>>): string {
   const lines = Object.entries(exchanges).map(
     ([name, one]) => `${JSON.stringify(name)}: ${JSON.stringify(one)}`,
@@ -90,24 +90,24 @@ function linesOf(exchanges: Readonly<Record<string, Exchange>>): string {
   return `{\n${lines.join(',\n')}\n}\n`;
 }
 
-test('docs/examples.json is what a server answers when every operation is called', async () => {
+test('docs/examples.json has the responses of a server to a call of every operation', async () => {
   await expectGolden(examplesPath, linesOf(examples));
   const ending = routes.filter((route) => !isStream(route));
   expect(Object.keys(examples)).toEqual(ending.map(({ operationId }) => operationId));
 });
 
-test('docs/openapi.json is what the server says of itself', () =>
+test('docs/openapi.json is the OpenAPI document of the server', () =>
   expectGolden('docs/openapi.json', `${JSON.stringify(document, null, 2)}\n`));
 
-test('schemas/seed.schema.json is the schema that seed files are checked with', () =>
+test('schemas/seed.schema.json is the schema that validates seed files', () =>
   expectGolden('schemas/seed.schema.json', `${JSON.stringify(seedSchemaDocument, null, 2)}\n`));
 
 test.each([...generateSdk(JSON.parse(JSON.stringify(document)) as ApiDocument)])(
-  '%s is what the OpenAPI document says',
+  '%s is generated from the OpenAPI document',
   (path, text) => expectGolden(path, text),
 );
 
-test('every reference inside the OpenAPI document leads somewhere', () => {
+test('every $ref in the OpenAPI document resolves', () => {
   for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     const found = path
       .split('/')
@@ -116,22 +116,22 @@ test('every reference inside the OpenAPI document leads somewhere', () => {
   }
 });
 
-test('docs/states.md is what the machines say, with a diagram for each', () =>
+test('docs/states.md has the state machines, with a diagram for each', () =>
   expectGolden('docs/states.md', toMarkdown(statesReference(resources))));
 
-test('docs/events.md is the catalogue of events, with an example for each resource', () =>
+test('docs/events.md has the event catalogue, with an example for each resource', () =>
   expectGolden('docs/events.md', toMarkdown(eventsReference(eventCatalogue))));
 
-test('docs/scenarios.md is what the provider can be made to do', () =>
+test('docs/scenarios.md has the scenarios of the simulated provider', () =>
   expectGolden('docs/scenarios.md', toMarkdown(scenariosReference())));
 
 test('cli/generated/values.ts has the closed sets of the OpenAPI document', () =>
   expectGolden('cli/generated/values.ts', valuesFile(JSON.parse(JSON.stringify(document)) as ApiDocument)));
 
-test('docs/cli.md lists the commands as they are', async () =>
+test('docs/cli.md has the current commands', async () =>
   expectGolden('docs/cli.md', cliPage(await readFile(new URL('../docs/cli.md', import.meta.url), 'utf8'))));
 
-describe('what is derived from examples/sandbank.http', () => {
+describe('collections generated from examples/sandbank.http', () => {
   const file = parseHttp(readFileSync(new URL('../examples/sandbank.http', import.meta.url), 'utf8'));
   const bruno = brunoCollection(file);
 
@@ -148,7 +148,7 @@ describe('what is derived from examples/sandbank.http', () => {
   });
 });
 
-/** Figures in examples of pages that are written by hand: the first group stays, the number behind it is replaced. */
+/** Numbers in examples on hand-written pages: the first group stays, the number after it is replaced. */
 const figures: readonly (readonly [page: string, figure: RegExp, value: () => number])[] = [
   ['docs/coverage.md', /("summary": \{"met": \d+, "total": )\d+/, () => coverageUniverse.length],
   [
@@ -184,9 +184,9 @@ test('docs/examiner.md has a row for each outcome', async () => {
   expect(rows).toEqual([...outcomes]);
 });
 
-test('docs/errors.md is the catalogue', () => expectGolden('docs/errors.md', errorsMarkdown()));
+test('docs/errors.md has the error catalogue', () => expectGolden('docs/errors.md', errorsMarkdown()));
 
-describe('the catalogue of errors', () => {
+describe('the error catalogue', () => {
   test.each(codes)('%s describes the problem and the fix', (code) => {
     const { description, resolution, status } = errorCatalogue[code];
     expect(description).toMatch(/^[A-Z].+\.$/);
@@ -195,7 +195,7 @@ describe('the catalogue of errors', () => {
     expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
   });
 
-  test('keeps only refusals that are decided, and tells to retry only what can come out differently', () => {
+  test('stores only final errors for replay, and marks as retryable only errors that a retry can resolve', () => {
     for (const code of codes) {
       const { status, stored, retryable } = errorCatalogue[code];
       if (stored) expect([409, 422], code).toContain(status);
@@ -213,14 +213,14 @@ describe.each(databaseKinds)('on %s', (kind) => {
   });
   afterAll(() => server?.close());
 
-  test('migrations/schema.golden.txt is what the migrations make', async () => {
-    // One database writes the file, and the other must agree with it.
+  test('migrations/schema.golden.txt is the schema after all migrations', async () => {
+    // PGlite writes the file, and PostgreSQL must match it.
     const dump = await dumpSchema(server.database);
     await expectGolden('migrations/schema.golden.txt', dump, kind === 'pglite');
   });
 
   test.each(resources)(
-    'a $name may have the states of its machine in the database, and no other',
+    'the status constraint of $name has exactly the states of its machine',
     async ({ table, machine }) => {
       const [constraint] = await server.database.query<{ definition: string }>(
         {
@@ -260,7 +260,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
   ];
 
   test.each(described)(
-    'the description of $name has the columns of the table, with their types',
+    'the table definition of $name has the columns of the database, with their types',
     async (table) => {
       const columns = await readColumns(server.database, table.name);
       const inDatabase = columns.map(
@@ -270,7 +270,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     },
   );
 
-  test.each(described)('the description of $name has its primary key, organization first', async (table) => {
+  test.each(described)('the table definition of $name has its primary key, org_id first', async (table) => {
     const key = await server.database.query<{ column: string }>(
       {
         name: '',
@@ -285,13 +285,13 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(table.key[0]).toBe('org_id');
   });
 
-  // Seals and notes of deleted organizations are written and read inside of SQL alone.
+  // Audit seals and deleted organizations are written and read only in SQL.
   const undescribed: ReadonlySet<string> = new Set([
     ...exempt.keys(),
     ...['audit_seals', 'deleted_organizations'],
   ]);
 
-  test('every table of an organization has a description', async () => {
+  test('every organization table has a table definition', async () => {
     const tables = await server.database.query<{ name: string }>(
       { name: '', text: `select tablename::text as name from pg_tables where schemaname = 'public'` },
       [],
@@ -300,7 +300,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(names.sort()).toEqual(described.map(({ name }) => name).sort());
   });
 
-  test('what is served under /_api is what the OpenAPI document lists', () => {
+  test('the routes under /_api are exactly the operations of the OpenAPI document', () => {
     const { paths } = document as unknown as Operations;
     const listed = Object.entries(paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`),
@@ -315,12 +315,12 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('the document that is served is the one that is kept, but for its address', async () => {
+  test('the served document is the committed one, except for the server address', async () => {
     const served = JSON.parse((await server.app.inject('/openapi.json')).body) as Record<string, unknown>;
     expect({ ...served, servers: [] }).toEqual({ ...JSON.parse(JSON.stringify(document)), servers: [] });
   });
 
-  test('the schema that is served is the one that is shipped', async () => {
+  test('the served schema is the shipped one', async () => {
     const { statusCode, headers, body } = await server.app.inject('/seed.schema.json');
     expect([statusCode, headers['content-type']]).toEqual([200, 'application/schema+json; charset=utf-8']);
     const shipped = await readFile(new URL('../schemas/seed.schema.json', import.meta.url), 'utf8');
@@ -328,15 +328,15 @@ describe.each(databaseKinds)('on %s', (kind) => {
   });
 });
 
-/** Reads the tree that Fastify prints: a path is what stands on the way from the root. */
+/** Parses the route tree that Fastify prints: a path is the concatenation of its parts from the root. */
 function servedRoutes(tree: string): string[] {
   const served: string[] = [];
-  const way: string[] = [];
+  const parts: string[] = [];
   for (const line of tree.split('\n')) {
     const [, indent = '', part = '', methods] = /^([│\s]*)[├└]── (\S*)(?: \(([A-Z, ]+)\))?/.exec(line) ?? [];
     if (part === '') continue;
-    way.splice(indent.length / 4, Infinity, part);
-    for (const method of methods?.split(', ') ?? []) served.push(`${method} ${way.join('')}`);
+    parts.splice(indent.length / 4, Infinity, part);
+    for (const method of methods?.split(', ') ?? []) served.push(`${method} ${parts.join('')}`);
   }
   return served;
 }

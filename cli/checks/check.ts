@@ -9,7 +9,7 @@ export interface Finding {
   readonly fix: string | null;
 }
 
-export interface Looking {
+export interface CheckContext {
   readonly session: Session;
   /** The value of `--data`. */
   readonly data: string | undefined;

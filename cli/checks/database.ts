@@ -1,8 +1,8 @@
-import { type Finding, fail, type Looking, ok, warn } from './check.ts';
+import { type CheckContext, type Finding, fail, ok, warn } from './check.ts';
 
 /** Opens the database itself, which needs no server; the embedded one only when no server has it open. */
 export async function checkDatabase(
-  { session, data }: Looking,
+  { session, data }: CheckContext,
   isReachable: boolean,
 ): Promise<readonly Finding[]> {
   const { inspectDatabase } = await import('../../src/main.ts');
@@ -27,10 +27,10 @@ export async function checkDatabase(
         warn(
           'database',
           message,
-          'Another process has it open, and no server responds at this address: give --url, or stop that process.',
+          'Another process has it open, and no server responds at this address: pass --url, or stop that process.',
         ),
       ];
-    if (/There is no database in|in memory/.test(message)) return [ok('database', message)];
+    if (/There is no database in|in-memory/.test(message)) return [ok('database', message)];
     return [
       fail(
         'database',

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageRoot } from '../version.ts';
-import { type Finding, fail, type Looking, ok, warn } from './check.ts';
+import { type CheckContext, type Finding, fail, ok, warn } from './check.ts';
 
 const nodeMin = [20, 19] as const;
 const diskBytesMin = 500 * 1024 * 1024;
@@ -44,7 +44,10 @@ function newerIn(folder: string, than: number): readonly string[] {
 }
 
 /** Whether a server could be started here. With a server that responds, no other one is needed. */
-export async function checkPort({ session }: Looking, isReachable: boolean): Promise<readonly Finding[]> {
+export async function checkPort(
+  { session }: CheckContext,
+  isReachable: boolean,
+): Promise<readonly Finding[]> {
   if (isReachable) return [];
   const port = Number(session.env.PORT || portDefault);
   const host = session.env.HOST || '127.0.0.1';
@@ -63,33 +66,33 @@ export async function checkPort({ session }: Looking, isReachable: boolean): Pro
   ];
 }
 
-export async function checkDataDirectory({ session, data }: Looking): Promise<readonly Finding[]> {
+export async function checkDataDirectory({ session, data }: CheckContext): Promise<readonly Finding[]> {
   if (session.env.DATABASE_URL) return [];
   const named = data ?? (session.env.SANDBANK_DATA_DIR || '.sandbank');
   if (named === 'memory') return [ok('data', 'in memory: nothing is stored')];
   const directory = resolve(session.directory, named);
-  const place = existsSync(directory) ? directory : dirname(directory);
-  const isThere = place === directory;
-  const isWritable = await access(place, constants.R_OK | constants.W_OK).then(
+  const checked = existsSync(directory) ? directory : dirname(directory);
+  const exists = checked === directory;
+  const isWritable = await access(checked, constants.R_OK | constants.W_OK).then(
     () => true,
     () => false,
   );
   const found: Finding[] = [];
-  if (isThere && !(await stat(directory)).isDirectory())
+  if (exists && !(await stat(directory)).isDirectory())
     return [fail('data', `${directory} is a file`, 'Choose another directory with --data.')];
   if (!isWritable)
     return [
       fail(
         'data',
-        `${place} cannot be written`,
+        `${checked} is not writable`,
         'Make it writable for this user, or choose another directory with --data.',
       ),
     ];
-  found.push(isThere ? ok('data', directory) : ok('data', `${directory} is created at the first start`));
+  found.push(exists ? ok('data', directory) : ok('data', `${directory} is created at the first start`));
   const secret = join(directory, 'secret');
   if (existsSync(secret) && process.platform !== 'win32' && (statSync(secret).mode & 0o077) !== 0)
     found.push(warn('data', `other users can read ${secret}`, `Run chmod 600 ${secret}.`));
-  const { bavail, bsize } = await statfs(place);
+  const { bavail, bsize } = await statfs(checked);
   const free = bavail * bsize;
   const mebibytes = Math.floor(free / 1024 / 1024);
   found.push(
@@ -104,7 +107,7 @@ export async function checkDataDirectory({ session, data }: Looking): Promise<re
   return found;
 }
 
-export function checkSecret({ session: { env } }: Looking): Finding {
+export function checkSecret({ session: { env } }: CheckContext): Finding {
   const secret = env.SANDBANK_SECRET ?? '';
   const make = 'Create one with "openssl rand -hex 32"; all nodes need the same.';
   if (secret !== '' && secret.length < 32) return fail('secret', 'SANDBANK_SECRET is too short', make);

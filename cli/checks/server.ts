@@ -1,7 +1,7 @@
 import type { Sandbank } from '../../sdk/client.ts';
 import { isSandbankError } from '../failure.ts';
 import { keyAdvice } from '../settings.ts';
-import { type Finding, fail, type Looking, ok, warn } from './check.ts';
+import { type CheckContext, type Finding, fail, ok, warn } from './check.ts';
 
 const skewMsMax = 5_000;
 const answerMsMax = 5_000;
@@ -13,16 +13,16 @@ export interface Reached {
 }
 
 /** Whether a server responds, and whether its clock agrees with this machine. */
-export async function checkServer({ session: { settings } }: Looking): Promise<Reached> {
+export async function checkServer({ session: { settings } }: CheckContext): Promise<Reached> {
   const { url, origins } = settings;
   const from = {
     flag: '--url',
     environment: 'SANDBANK_URL',
-    note: settings.noteFile,
+    'connection file': settings.connectionFile,
     default: 'the default',
-    nowhere: '',
+    none: '',
   }[origins.url];
-  const fix = 'Start it with "sandbank start", or give its address with --url or SANDBANK_URL.';
+  const fix = 'Start it with "sandbank start", or pass its address with --url or SANDBANK_URL.';
   try {
     const since = Date.now();
     const answer = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(answerMsMax) });
@@ -72,7 +72,7 @@ export function skew(date: string | null, now: number): readonly Finding[] {
 }
 
 /** Whether the key is valid, and the health of its application's endpoints. */
-export async function checkKey({ session }: Looking): Promise<readonly Finding[]> {
+export async function checkKey({ session }: CheckContext): Promise<readonly Finding[]> {
   const { origins } = session.settings;
   if (session.settings.apiKey === undefined)
     return [warn('key', 'there is no API key', keyAdvice(session.settings))];

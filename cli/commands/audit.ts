@@ -3,7 +3,7 @@ import type { AuditEntryList, AuditVerification, ListAuditEntriesQuery } from '.
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { exits } from '../problem.ts';
 import { choice } from '../reading.ts';
 
@@ -43,7 +43,7 @@ export function addAudit(program: Command): void {
     ],
     run: async (session, options) => {
       const { actor, record, request, application, ...rest } = options;
-      const query = given({
+      const query = withoutUndefined({
         ...rest,
         actorId: actor,
         resourceId: record,

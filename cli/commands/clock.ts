@@ -91,7 +91,7 @@ function advancedText(answer: ClockAdvanced): string {
   const steps =
     rows.length === 0 ? 'Nothing was due.' : table(['AT', 'RESOURCE', 'ID', 'ACTION', 'STATUS'], rows);
   const clock = clockText(answer);
-  // Only a complete advance of a server that knows the field says it.
+  // Only a complete advance reports it, and only a server that supports the field.
   if (next === undefined) return `${steps}\n\n${clock}`;
   if (next === null) return `${steps}\n\n${clock}\nnext    nothing is scheduled`;
   const wait = spanText(Math.ceil((Date.parse(next.at) - Date.parse(now)) / 1_000));

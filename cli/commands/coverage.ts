@@ -6,7 +6,7 @@ import { fieldValues } from '../generated/values.ts';
 import { table } from '../layout.ts';
 import { organizationOf } from '../organization.ts';
 import type { Output } from '../output.ts';
-import { given } from '../paging.ts';
+import { withoutUndefined } from '../paging.ts';
 import { exits, wrongUsage } from '../problem.ts';
 import { choice, list, whole } from '../reading.ts';
 import type { Session } from '../session.ts';
@@ -68,7 +68,7 @@ export function addCoverage(program: Command): void {
       }
       const source = isMany
         ? await ofMany(session, all ? [] : (organization ?? []))
-        : await ofKey(session, given({ kind, resource }) as GetCoverageQuery);
+        : await ofKey(session, withoutUndefined({ kind, resource }) as GetCoverageQuery);
       const report = await source.report();
       out.show(report, () => coverageText(out, report, missing === true));
       if (junit !== undefined) {

@@ -3,7 +3,7 @@ import type { Customer, CustomerCreate, CustomerUpdate, ListCustomersQuery } fro
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { choice, listOf, pairs } from '../reading.ts';
 
@@ -35,7 +35,7 @@ export function addCustomers(program: Command): void {
     examples: [['customers create --name "Ada Lovelace" --email ada@example.test']],
     run: async (session, { name, email, phone, reference, metadata }) => {
       if (name === undefined && email === undefined) throw wrongUsage('--name or --email is missing.');
-      const body = given({ name, email, phone, reference, metadata }) as CustomerCreate;
+      const body = withoutUndefined({ name, email, phone, reference, metadata }) as CustomerCreate;
       const customer = await (await session.sandbank()).customers.create(body);
       session.out.show(customer, () => customerText(customer));
       return undefined;
@@ -56,7 +56,7 @@ export function addCustomers(program: Command): void {
       ['customers update cus_... --clear phone,reference'],
     ],
     run: async (session, { clear = [], ...fields }, id = '') => {
-      const body = { ...given(fields), ...Object.fromEntries(clear.map((name) => [name, null])) };
+      const body = { ...withoutUndefined(fields), ...Object.fromEntries(clear.map((name) => [name, null])) };
       if (Object.keys(body).length === 0) throw wrongUsage('Pass at least one field to change.');
       const customer = await (await session.sandbank()).customers.update(id, body as CustomerUpdate);
       session.out.show(customer, () => customerText(customer));
@@ -81,7 +81,7 @@ export function addCustomers(program: Command): void {
     examples: [['customers list --status active']],
     run: async (session, { status, limit, cursor }) => {
       const pages = (await session.sandbank()).customers.list(
-        given({ status, limit, cursor }) as ListCustomersQuery,
+        withoutUndefined({ status, limit, cursor }) as ListCustomersQuery,
       );
       await showPage(session.out, pages, ['CUSTOMER', 'STATUS', 'NAME', 'EMAIL'], (one) => [
         one.id,

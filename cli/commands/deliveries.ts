@@ -3,7 +3,7 @@ import type { DeliveryDetail, ListWebhookDeliveriesQuery } from '../../sdk/clien
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields, table } from '../layout.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { choice } from '../reading.ts';
 import { replayedText } from './events.ts';
 
@@ -32,7 +32,7 @@ export function addDeliveries(program: Command): void {
     examples: [['deliveries list --status failed'], ['deliveries list --event evt_... --json']],
     run: async (session, { status, webhook, event, type, limit, cursor }) => {
       const filter = { status, webhookId: webhook, eventId: event, eventType: type, limit, cursor };
-      const query = given(filter) as ListWebhookDeliveriesQuery;
+      const query = withoutUndefined(filter) as ListWebhookDeliveriesQuery;
       const pages = (await session.sandbank()).deliveries.list(query);
       const head = [
         'DELIVERY',

@@ -4,7 +4,7 @@ import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { amountText } from '../money.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { actionOrState, choice, pairs } from '../reading.ts';
 
@@ -29,7 +29,7 @@ export function addDisputes(program: Command): void {
     ],
     examples: [['disputes list --status needs_response']],
     run: async (session, { status, payment, limit, cursor }) => {
-      const query = given({ status, paymentId: payment, limit, cursor }) as ListDisputesQuery;
+      const query = withoutUndefined({ status, paymentId: payment, limit, cursor }) as ListDisputesQuery;
       const pages = (await session.sandbank()).disputes.list(query);
       const head = ['DISPUTE', 'STATUS', 'STAGE', 'AMOUNT', 'PAYMENT', 'RESPOND BY'];
       await showPage(session.out, pages, head, (one) => [
@@ -68,7 +68,7 @@ export function addDisputes(program: Command): void {
     run: async (session, { to, evidence }, id = '', action) => {
       if (evidence !== undefined && action !== 'submit_evidence')
         throw wrongUsage('--evidence goes with the action submit_evidence.');
-      const body = given({ ...actionOrState(action, to), evidence }) as DisputeAdvance;
+      const body = withoutUndefined({ ...actionOrState(action, to), evidence }) as DisputeAdvance;
       const dispute = await (await session.sandbank()).disputes.advance(id, body);
       session.out.show(dispute, () => disputeText(dispute));
       return undefined;

@@ -17,18 +17,18 @@ export function addDoctor(program: Command): void {
         import('../checks/database.ts'),
         import('../checks/server.ts'),
       ]);
-      const looking = { session, data };
+      const context = { session, data };
       session.out.progress('Checking...');
-      const reached = await server.checkServer(looking);
+      const reached = await server.checkServer(context);
       const findings = [
         machine.checkNode(),
         ...machine.checkBuild(),
-        ...(await machine.checkDataDirectory(looking)),
-        machine.checkSecret(looking),
-        ...(await database.checkDatabase(looking, reached.isReachable)),
-        ...(await machine.checkPort(looking, reached.isReachable)),
+        ...(await machine.checkDataDirectory(context)),
+        machine.checkSecret(context),
+        ...(await database.checkDatabase(context, reached.isReachable)),
+        ...(await machine.checkPort(context, reached.isReachable)),
         ...reached.findings,
-        ...(reached.isReachable ? await server.checkKey(looking) : []),
+        ...(reached.isReachable ? await server.checkKey(context) : []),
       ];
       const isHealthy = findings.every(({ outcome }) => outcome !== 'fail');
       session.out.show(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { WebhookExamination } from '../../sdk/client.ts';
 import { declare } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
-import { given } from '../paging.ts';
+import { withoutUndefined } from '../paging.ts';
 import { exits, wrongUsage } from '../problem.ts';
 import { choice, listOf } from '../reading.ts';
 import type { Session } from '../session.ts';
@@ -58,7 +58,7 @@ async function fromHere(
   if (!/^(whsec_)?[A-Za-z0-9+/]+=*$/.test(signing)) throw wrongUsage('The secret must be whsec_ and base64.');
   const { examineUrl } = await import('../../src/examiner/local.ts');
   const report = await examineUrl(
-    given({
+    withoutUndefined({
       url,
       secret: signing,
       cases: cases as Parameters<typeof examineUrl>[0]['cases'],
@@ -70,6 +70,6 @@ async function fromHere(
 
 async function byServer(session: Session, { cases, eventType }: ExamineOptions, id: string): Promise<Report> {
   const [sandbank, { examinationMsMax }] = await Promise.all([session.sandbank(), import('../calling.ts')]);
-  const body = given({ cases, eventType }) as WebhookExamination;
+  const body = withoutUndefined({ cases, eventType }) as WebhookExamination;
   return sandbank.webhooks.examine(id, body, { timeoutMs: examinationMsMax });
 }

@@ -3,7 +3,7 @@ import type { FaultPlan, FaultPlanCreate, ListFaultPlansQuery } from '../../sdk/
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { choice, listOf, whole } from '../reading.ts';
 
@@ -30,11 +30,12 @@ const kinds: Readonly<
   latency: { on: 'requests', of: ({ delayMs }) => ({ delayMs: needed(delayMs, '--delay-ms') }) },
   error: {
     on: 'requests',
-    of: ({ code, retryAfter }) => given({ code: needed(code, '--code'), retryAfterSeconds: retryAfter }),
+    of: ({ code, retryAfter }) =>
+      withoutUndefined({ code: needed(code, '--code'), retryAfterSeconds: retryAfter }),
   },
   reset_connection: { on: 'requests', of: () => ({}) },
   lose_answer: { on: 'requests', of: () => ({}) },
-  duplicate: { on: 'webhooks', of: ({ copies }) => given({ copies }) },
+  duplicate: { on: 'webhooks', of: ({ copies }) => withoutUndefined({ copies }) },
   reorder: { on: 'webhooks', of: () => ({}) },
   delay: { on: 'webhooks', of: ({ seconds }) => ({ seconds: needed(seconds, '--seconds') }) },
   drop: { on: 'webhooks', of: () => ({}) },
@@ -47,6 +48,13 @@ const kindsOf = (on: 'requests' | 'webhooks') =>
 
 export function addFaults(program: Command): void {
   const faults = group(program, 'faults', 'Make API requests and webhooks fail on purpose');
+  addCreate(faults);
+  addList(faults);
+  addGet(faults);
+  addCancel(faults);
+}
+
+function addCreate(faults: Command): void {
   declare<CreateOptions>(faults, 'create <fault>', {
     summary: 'Create a fault plan for requests or webhooks',
     arguments: { fault: choice(...Object.keys(kinds)) },
@@ -85,7 +93,7 @@ export function addFaults(program: Command): void {
       if (kind === undefined) throw new Error(`the fault ${name} has no entry`);
       const { count, share, seed, operations, methods, events } = options;
       if (count === undefined && share === undefined) throw wrongUsage('--count or --share is missing.');
-      const argument = given({
+      const argument = withoutUndefined({
         on: kind.on,
         fault: { type: name, ...kind.of(options) },
         count,
@@ -100,6 +108,9 @@ export function addFaults(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addList(faults: Command): void {
   declare<PageOptions & { readonly status?: string }>(faults, 'list', {
     summary: 'List fault plans, newest first',
     options: [
@@ -108,7 +119,7 @@ export function addFaults(program: Command): void {
     ],
     examples: [['faults list --status active']],
     run: async (session, { status, limit, cursor }) => {
-      const query = given({ status, limit, cursor }) as ListFaultPlansQuery;
+      const query = withoutUndefined({ status, limit, cursor }) as ListFaultPlansQuery;
       const page = (await session.sandbank()).faultPlans.list(query);
       await showPage(session.out, page, ['PLAN', 'STATUS', 'FAULT', 'ON', 'SEEN', 'AFFECTED'], (one) => [
         one.id,
@@ -121,6 +132,9 @@ export function addFaults(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addGet(faults: Command): void {
   declare(faults, 'get <id>', {
     summary: 'Show a fault plan and how many requests or webhooks it has affected',
     examples: [['faults get flt_...']],
@@ -130,6 +144,9 @@ export function addFaults(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addCancel(faults: Command): void {
   declare(faults, 'cancel <id>', {
     summary: 'End a fault plan',
     examples: [['faults cancel flt_...']],

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { declare, group } from '../declare.ts';
 import { table } from '../layout.ts';
 import { amountText } from '../money.ts';
-import { given, noResults, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { noResults, type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { ledgerHead, ledgerRow } from './trail.ts';
 
 interface SubjectOptions {
@@ -26,7 +26,7 @@ export function addLedger(program: Command): void {
     options: subjectOptions,
     examples: [['ledger balances'], ['ledger balances --payment pay_...']],
     run: async (session, { payment, transfer }) => {
-      const query = given({ paymentId: payment, transferId: transfer });
+      const query = withoutUndefined({ paymentId: payment, transferId: transfer });
       const balances = await (await session.sandbank()).ledger.balances(query);
       session.out.show(balances, () => {
         const rows = [
@@ -53,7 +53,7 @@ export function addLedger(program: Command): void {
     ],
     examples: [['ledger entries --reason refund'], ['ledger entries --transfer trf_... --json']],
     run: async (session, { payment, transfer, reason, limit, cursor }) => {
-      const query = given({ paymentId: payment, transferId: transfer, reason, limit, cursor });
+      const query = withoutUndefined({ paymentId: payment, transferId: transfer, reason, limit, cursor });
       const pages = (await session.sandbank()).ledger.entries(query);
       await showPage(session.out, pages, ledgerHead, ledgerRow);
       return undefined;

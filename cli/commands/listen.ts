@@ -59,7 +59,7 @@ export function addListen(program: Command): void {
 }
 
 /** Derived from the API key, so that it is stable without a file; the key cannot be derived from it. */
-export function secretOf(apiKey: string): string {
+function secretOf(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('sandbank listen').digest('base64')}`;
 }
 
@@ -102,14 +102,14 @@ async function listen(
       const payload = webhookPayload(event);
       const forwarded = await forwarder.send(() => signWebhook(payload, secret, { id: event.id }));
       if (signal.aborted && forwarded.responseStatus === null) break;
-      tell(out, event, forwarded);
+      printForwarded(out, event, forwarded);
     }
   } finally {
     forwarder.close();
   }
 }
 
-function tell(out: Output, { id, type, isReplay }: Followed, forwarded: Forwarded): void {
+function printForwarded(out: Output, { id, type, isReplay }: Followed, forwarded: Forwarded): void {
   const { responseStatus, durationMs, error } = forwarded;
   const isFine = responseStatus !== null && responseStatus < 300;
   const status = isFine ? 'delivered' : responseStatus === null ? 'failed' : 'refused';

@@ -6,7 +6,7 @@ import { fieldValues } from '../generated/values.ts';
 import { untilInterrupted } from '../interrupt.ts';
 import { fields } from '../layout.ts';
 import type { Output } from '../output.ts';
-import { given } from '../paging.ts';
+import { withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { choice, whole } from '../reading.ts';
 
@@ -51,22 +51,26 @@ export function addLogs(program: Command): void {
         throw wrongUsage(`--status takes a status such as 404 or a class such as 4xx, not "${status}".`);
       if (errors && status !== undefined) throw wrongUsage('Pass --status or --errors, not both.');
       const sandbank = await session.sandbank();
-      const filter = given({ status, method: options.method, path: options.path }) as ListRequestsQuery;
+      const filter = withoutUndefined({
+        status,
+        method: options.method,
+        path: options.path,
+      }) as ListRequestsQuery;
       const wanted = (one: Logged) => one.route !== own && (!errors || one.httpStatus >= 400);
       const signal = follow ? untilInterrupted() : undefined;
       const seen = new Set<string>();
       const page = await sandbank.requests.list({ ...filter, limit: pageMax }, { signal });
-      const there = page.data.filter(wanted);
-      for (const one of there.slice(0, last).reverse()) tell(session.out, one);
+      const recent = page.data.filter(wanted);
+      for (const one of recent.slice(0, last).reverse()) printRequest(session.out, one);
       for (const one of page.data) seen.add(one.id);
       if (signal)
-        await followOn(
+        await followRequests(
           sandbank,
           filter,
           page.data[0]?.id,
           seen,
           signal,
-          (one) => wanted(one) && tell(session.out, one),
+          (one) => wanted(one) && printRequest(session.out, one),
         );
       return undefined;
     },
@@ -102,16 +106,16 @@ function requestText(request: LoggedRequest): string {
 }
 
 /**
- * Asks each time for what was written behind the newest that was seen. A request that took long has an older id than those
- * that were written before it, so the order of ids would miss it.
+ * Polls for requests that were written after the newest known one. A slow request has an older id than requests that were
+ * written before it, so a query by id order would miss it.
  */
-async function followOn(
+async function followRequests(
   sandbank: Sandbank,
   filter: ListRequestsQuery,
   newest: string | undefined,
   seen: Set<string>,
   signal: AbortSignal,
-  tellOne: (one: Logged) => void,
+  print: (one: Logged) => void,
 ): Promise<void> {
   let after = newest;
   while (!signal.aborted) {
@@ -125,19 +129,19 @@ async function followOn(
     }
     after = found[0]?.id ?? after;
     for (const one of found.reverse()) {
-      if (!seen.has(one.id)) tellOne(one);
+      if (!seen.has(one.id)) print(one);
       seen.add(one.id);
     }
     await pause(pollMs, undefined, { signal }).catch(() => undefined);
   }
 }
 
-function tell(out: Output, one: Logged): void {
+function printRequest(out: Output, one: Logged): void {
   const { at, method, path, query, httpStatus, durationMs, errorCode, faultPlanId, id } = one;
   out.show(one, () => {
     const { dim, green, red, yellow } = out.paint;
     const paint = httpStatus < 400 ? green : httpStatus < 500 ? yellow : red;
-    const asked = `${method.padEnd(4)} ${path}${query === null ? '' : `?${query}`}`;
-    return `${dim(at)}  ${paint(String(httpStatus))}  ${asked}  ${durationMs} ms  ${id}${errorCode === null ? '' : `  ${red(errorCode)}`}${faultPlanId === null ? '' : `  ${dim(faultPlanId)}`}`;
+    const call = `${method.padEnd(4)} ${path}${query === null ? '' : `?${query}`}`;
+    return `${dim(at)}  ${paint(String(httpStatus))}  ${call}  ${durationMs} ms  ${id}${errorCode === null ? '' : `  ${red(errorCode)}`}${faultPlanId === null ? '' : `  ${dim(faultPlanId)}`}`;
   });
 }

@@ -22,9 +22,9 @@ export function addMigrate(program: Command): void {
     ],
     run: async ({ out, env }, { data, status }) => {
       const { migrateDatabase } = await import('../../src/main.ts');
-      const isLook = status === true;
-      out.progress(isLook ? 'Reading the database...' : 'Migrating...');
-      const report = await reportedAs('Nothing was migrated.', migrateDatabase({ data, env, isLook }));
+      const isDryRun = status === true;
+      out.progress(isDryRun ? 'Reading the database...' : 'Migrating...');
+      const report = await reportedAs('Nothing was migrated.', migrateDatabase({ data, env, isDryRun }));
       const { where, applied, pending } = report;
       out.show(
         {
@@ -36,11 +36,11 @@ export function addMigrate(program: Command): void {
           pending,
         },
         () => {
-          const changed = isLook ? pending : applied;
+          const changed = isDryRun ? pending : applied;
           const head =
             changed.length === 0
               ? 'The schema is up to date.'
-              : `${isLook ? 'Would be applied' : 'Applied'}:`;
+              : `${isDryRun ? 'Would be applied' : 'Applied'}:`;
           return [`${where}: ${head}`, ...changed.map((name) => `  ${name}`)].join('\n');
         },
       );

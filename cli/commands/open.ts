@@ -48,7 +48,7 @@ export function addOpen(program: Command): void {
   });
 }
 
-/** The console shows records by organization and application, which the key tells. */
+/** Console URLs contain the organization and the application, which the API key identifies. */
 async function recordUrl(session: Session, console: string, id: string): Promise<string> {
   const page = recordPages[id.slice(0, 3)];
   if (page === undefined)

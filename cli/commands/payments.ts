@@ -3,15 +3,15 @@ import type { ListPaymentsQuery, Payment, PaymentAdvance, PaymentCreate } from '
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
-import { type AmountAsked, amountText, minorUnits } from '../money.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type AmountOptions, amountText, minorUnits } from '../money.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { amountOptions, paymentAmount } from '../payment-amount.ts';
 import { wrongUsage } from '../problem.ts';
 import { actionOrState, choice, currency, listOf, pairs } from '../reading.ts';
 import { declareRefund } from './refunds.ts';
 import { addTrail } from './trail.ts';
 
-interface CreateOptions extends AmountAsked {
+interface CreateOptions extends AmountOptions {
   readonly currency: string;
   readonly customer?: string;
   readonly capture?: 'automatic' | 'manual';
@@ -23,7 +23,7 @@ interface CreateOptions extends AmountAsked {
   readonly autoAdvance?: true;
 }
 
-interface AdvanceOptions extends AmountAsked {
+interface AdvanceOptions extends AmountOptions {
   readonly to?: string;
   readonly failureCode?: string;
 }
@@ -35,6 +35,15 @@ interface ListOptions extends PageOptions {
 
 export function addPayments(program: Command): void {
   const payments = group(program, 'payments', 'Create payments and advance them through their lifecycle');
+  addCreate(payments);
+  addAdvance(payments);
+  declareRefund(payments, 'refund <id>', 'payments refund');
+  addList(payments);
+  addGet(payments);
+  addTrail(payments, 'payments', 'pay_...');
+}
+
+function addCreate(payments: Command): void {
   declare<CreateOptions>(payments, 'create', {
     summary: 'Create a payment',
     details:
@@ -68,7 +77,7 @@ export function addPayments(program: Command): void {
       const amount = minorUnits(options, currency);
       if (amount === undefined)
         throw wrongUsage('--amount or --minor is missing: --amount 12.50, or --minor 1250.');
-      const body = given({
+      const body = withoutUndefined({
         amount,
         currency,
         customerId: customer,
@@ -85,6 +94,9 @@ export function addPayments(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addAdvance(payments: Command): void {
   declare<AdvanceOptions>(payments, 'advance <id> [action]', {
     summary: 'Advance a payment by scenario, by action or to a state',
     arguments: { action: choice(...fieldValues.advancePayment.action) },
@@ -106,13 +118,15 @@ export function addPayments(program: Command): void {
       const step = actionOrState(action, options.to);
       const sandbank = await session.sandbank();
       const amount = await paymentAmount(sandbank, id, options);
-      const body = given({ ...step, amount, failureCode: options.failureCode }) as PaymentAdvance;
+      const body = withoutUndefined({ ...step, amount, failureCode: options.failureCode }) as PaymentAdvance;
       const payment = await sandbank.payments.advance(id, body);
       session.out.show(payment, () => paymentText(payment));
       return undefined;
     },
   });
-  declareRefund(payments, 'refund <id>', 'payments refund');
+}
+
+function addList(payments: Command): void {
   declare<ListOptions>(payments, 'list', {
     summary: 'List payments, newest first',
     options: [
@@ -122,7 +136,7 @@ export function addPayments(program: Command): void {
     ],
     examples: [['payments list --status captured --limit 5'], ["payments list --json | jq '.data[].id'"]],
     run: async (session, { status, customer, limit, cursor }) => {
-      const query = given({ status, customerId: customer, limit, cursor }) as ListPaymentsQuery;
+      const query = withoutUndefined({ status, customerId: customer, limit, cursor }) as ListPaymentsQuery;
       const pages = (await session.sandbank()).payments.list(query);
       await showPage(session.out, pages, ['PAYMENT', 'STATUS', 'AMOUNT', 'CREATED'], (one) => [
         one.id,
@@ -133,6 +147,9 @@ export function addPayments(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addGet(payments: Command): void {
   declare(payments, 'get <id>', {
     summary: 'Show a payment',
     examples: [['payments get pay_...']],
@@ -142,7 +159,6 @@ export function addPayments(program: Command): void {
       return undefined;
     },
   });
-  addTrail(payments, 'payments', 'pay_...');
 }
 
 function paymentText(payment: Payment): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { declare } from '../declare.ts';
-import { given, showPage } from '../paging.ts';
+import { showPage, withoutUndefined } from '../paging.ts';
 import { currency } from '../reading.ts';
 
 interface RatesOptions {
@@ -17,7 +17,7 @@ export function addRates(program: Command): void {
     ],
     examples: [['rates --from EUR'], ['rates --from EUR --to JPY --json']],
     run: async (session, { from, to }) => {
-      const query = given({ sourceCurrency: from, targetCurrency: to });
+      const query = withoutUndefined({ sourceCurrency: from, targetCurrency: to });
       const pages = (await session.sandbank()).fxRates.list(query);
       await showPage(session.out, pages, ['PAIR', 'RATE', 'MID-MARKET', 'MARGIN'], (one) => [
         one.id,

@@ -3,12 +3,12 @@ import type { ListRefundsQuery, Refund, RefundAdvance } from '../../sdk/client.t
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
-import { type AmountAsked, amountText } from '../money.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type AmountOptions, amountText } from '../money.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { amountOptions, paymentAmount } from '../payment-amount.ts';
 import { actionOrState, choice, pairs } from '../reading.ts';
 
-interface CreateOptions extends AmountAsked {
+interface CreateOptions extends AmountOptions {
   readonly reason?: string;
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -30,7 +30,7 @@ export function addRefunds(program: Command): void {
     ],
     examples: [['refunds list --payment pay_...'], ['refunds list --status pending --json']],
     run: async (session, { status, payment, limit, cursor }) => {
-      const query = given({ status, paymentId: payment, limit, cursor }) as ListRefundsQuery;
+      const query = withoutUndefined({ status, paymentId: payment, limit, cursor }) as ListRefundsQuery;
       const pages = (await session.sandbank()).refunds.list(query);
       await showPage(session.out, pages, ['REFUND', 'STATUS', 'AMOUNT', 'PAYMENT', 'CREATED'], (one) => [
         one.id,
@@ -83,7 +83,7 @@ export function declareRefund(parent: Command, usage: string, path: string): voi
       const { reason, metadata } = options;
       const sandbank = await session.sandbank();
       const amount = await paymentAmount(sandbank, id, options);
-      const refund = await sandbank.payments.refund(id, given({ amount, reason, metadata }));
+      const refund = await sandbank.payments.refund(id, withoutUndefined({ amount, reason, metadata }));
       session.out.show(refund, () => refundText(refund));
       return undefined;
     },

@@ -4,7 +4,7 @@ import { declare, group } from '../declare.ts';
 import { instantOf } from '../follow.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { choice, type Since, since } from '../reading.ts';
 
@@ -48,7 +48,7 @@ export function addReplays(program: Command): void {
         webhookId: webhook,
         dryRun,
       };
-      const replay = await sandbank.deliveries.replay(given(body));
+      const replay = await sandbank.deliveries.replay(withoutUndefined(body));
       session.out.show(replay, () => replayText(replay));
       return undefined;
     },
@@ -61,7 +61,7 @@ export function addReplays(program: Command): void {
     ],
     examples: [['replays list --status running']],
     run: async (session, { status, limit, cursor }) => {
-      const query = given({ status, limit, cursor }) as ListWebhookReplaysQuery;
+      const query = withoutUndefined({ status, limit, cursor }) as ListWebhookReplaysQuery;
       const pages = (await session.sandbank()).replays.list(query);
       await showPage(session.out, pages, ['REPLAY', 'STATUS', 'SELECT', 'FROM', 'TO', 'REPLAYED'], (one) => [
         one.id ?? '',

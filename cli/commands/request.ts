@@ -45,7 +45,7 @@ export function addRequest(program: Command): void {
   declare<PostOptions>(program, 'post <path>', {
     summary: 'Send a POST request to any API path',
     arguments: { path: choiceOr(anyPath, ...requestPaths.POST) },
-    details: `${pathDetails} In name=value a value that is JSON, such as 1250, true or ["a"], is sent as JSON, and everything else as text; write '"1250"' for text that looks like a number. Several -d are merged in order.`,
+    details: `${pathDetails} In name=value a value that is JSON, such as 1250, true or ["a"], is sent as JSON, and everything else as text; write '"1250"' for a number as text. Several -d are merged in order.`,
     options: [
       [
         '-d, --data <data>',
@@ -103,6 +103,6 @@ function headers(
 ): Readonly<Record<string, string>> {
   const [, name, value] = /^([\w!#$%&'*+.^`|~-]+):\s*([\x20-\x7e]+)$/.exec(text) ?? [];
   if (name === undefined || value === undefined)
-    throw new InvalidArgumentError("It must look like 'Accept: text/csv'.");
+    throw new InvalidArgumentError("It must have the form 'Accept: text/csv'.");
   return { ...before, [name]: value };
 }

@@ -4,7 +4,7 @@ import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields, table } from '../layout.ts';
 import { amountText } from '../money.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { choice, currency } from '../reading.ts';
 
 interface ReconciliationOptions extends PageOptions {
@@ -22,7 +22,7 @@ export function addSettlements(program: Command): void {
     options: [...pageOptions],
     examples: [['settlements list']],
     run: async (session, { limit, cursor }) => {
-      const pages = (await session.sandbank()).settlements.list(given({ limit, cursor }));
+      const pages = (await session.sandbank()).settlements.list(withoutUndefined({ limit, cursor }));
       await showPage(session.out, pages, ['DATE', 'STATUS', 'LINES', 'NET'], (one) => [
         one.date,
         one.status,
@@ -38,7 +38,7 @@ export function addSettlements(program: Command): void {
     examples: [['settlements get 2031-03-04'], ['settlements get 2031-03-04 --csv > report.csv']],
     run: async (session, { csv, limit, cursor }, date = '') => {
       const { settlements: api } = await session.sandbank();
-      const query = given({ limit, cursor });
+      const query = withoutUndefined({ limit, cursor });
       if (csv) {
         session.out.line((await api.csv(date, query)).trimEnd());
         return undefined;
@@ -75,7 +75,7 @@ export function addSettlements(program: Command): void {
     ],
     examples: [['reconciliation'], ['reconciliation --result amount_mismatch --json']],
     run: async (session, { date, result, currency, limit, cursor }) => {
-      const query = given({ date, result, currency, limit, cursor }) as GetReconciliationQuery;
+      const query = withoutUndefined({ date, result, currency, limit, cursor }) as GetReconciliationQuery;
       const pages = (await session.sandbank()).reconciliation.retrieve(query);
       const head = ['DATE', 'RESULT', 'RECORD', 'LEDGER', 'REPORTED', 'DIFFERENCE'];
       await showPage(

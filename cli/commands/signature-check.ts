@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { declare } from '../declare.ts';
 import { exits, wrongUsage } from '../problem.ts';
 import { time } from '../reading.ts';
+import { checkSignature } from '../signature-check.ts';
 
 interface SignatureOptions {
   readonly id?: string;
@@ -47,9 +48,8 @@ export function addSignatureCheck(webhooks: Command): void {
         throw wrongUsage(
           `The body has more than ${bodyCharactersMax} characters. Webhook bodies are smaller.`,
         );
-      const { examineSignature } = await import('../../src/main.ts');
       const at = options.at === undefined ? Date.now() : Date.parse(options.at);
-      const { isValid, findings } = examineSignature({ secret, ...headers, body }, at);
+      const { isValid, findings } = await checkSignature({ secret, ...headers, body }, at);
       const status = isValid ? 'valid' : 'invalid';
       out.show({ object: 'signature_check', sandbox: true, status, findings }, () =>
         [isValid ? 'Valid.' : 'Not valid.', ...findings.map(({ words }) => `- ${words}`)].join('\n'),

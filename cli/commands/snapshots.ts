@@ -114,8 +114,9 @@ function unpacked(bytes: Buffer): string {
 /** `--export-on-exit` writes one snapshot after the other; each begins with its own header line. */
 export function snapshotsIn(text: string): readonly string[] {
   const starts = [...text.matchAll(/^\{"format":"sandbank-snapshot"/gm)].map(({ index }) => index);
-  if (starts[0] !== 0) throw new CliProblem('This is no snapshot: the first line is not the header of one.');
-  return starts.map((start, place) => text.slice(start, starts[place + 1]));
+  if (starts[0] !== 0)
+    throw new CliProblem('This file is not a snapshot: the first line is not a snapshot header.');
+  return starts.map((start, index) => text.slice(start, starts[index + 1]));
 }
 
 function importText({ organization, apiKeys, webhooks, counts }: ImportAnswer): string {

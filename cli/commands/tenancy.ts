@@ -5,7 +5,7 @@ import { declare, group } from '../declare.ts';
 import { scopes as allScopes } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { organizationOf } from '../organization.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { CliProblem } from '../problem.ts';
 import { listOf } from '../reading.ts';
 
@@ -33,6 +33,14 @@ const needsToken =
 
 export function addTenancy(program: Command): void {
   const keys = group(program, 'keys', 'Create API keys');
+  addCreateKey(keys);
+  const organizations = group(program, 'organizations', 'Create, list and delete organizations');
+  addListOrganizations(organizations);
+  addCreateOrganization(organizations);
+  addDeleteOrganization(organizations);
+}
+
+function addCreateKey(keys: Command): void {
   declare<KeyOptions>(keys, 'create', {
     summary: 'Create an API key; it is shown once',
     details: needsToken,
@@ -52,7 +60,7 @@ export function addTenancy(program: Command): void {
       const id = await organizationOf(session, operator, organization);
       const key = await operator.keys.create(
         id,
-        given({ name, scopes, applicationId: application, mayReset }),
+        withoutUndefined({ name, scopes, applicationId: application, mayReset }),
       );
       session.out.show(key, () =>
         fields([
@@ -67,7 +75,9 @@ export function addTenancy(program: Command): void {
       return undefined;
     },
   });
-  const organizations = group(program, 'organizations', 'Create, list and delete organizations');
+}
+
+function addListOrganizations(organizations: Command): void {
   declare<PageOptions>(organizations, 'list', {
     summary: 'List the organizations of the server, newest first',
     details: needsToken,
@@ -75,7 +85,7 @@ export function addTenancy(program: Command): void {
     examples: [['organizations list']],
     run: async (session, { limit, cursor }) => {
       const pages = (await session.operator()).organizations.list(
-        given({ limit, cursor }) as { limit?: number; cursor?: string },
+        withoutUndefined({ limit, cursor }) as { limit?: number; cursor?: string },
       );
       await showPage(session.out, pages, ['ORGANIZATION', 'NAME', 'CREATED'], (one) => [
         one.id,
@@ -85,8 +95,11 @@ export function addTenancy(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addCreateOrganization(organizations: Command): void {
   declare<OrganizationOptions>(organizations, 'create <name>', {
-    summary: 'Make an organization with an application and a key, which is shown once',
+    summary: 'Create an organization with an application and a key, which is shown once',
     details: needsToken,
     options: [
       ['--application <name>', 'name of its application'],
@@ -99,7 +112,7 @@ export function addTenancy(program: Command): void {
       ['organizations create ci-17 --json | jq -r .apiKey.key'],
     ],
     run: async (session, { application, keyName, scopes, expiresAt }, name = '') => {
-      const body = given({
+      const body = withoutUndefined({
         name,
         application: application === undefined ? undefined : { name: application },
         keyName,
@@ -118,6 +131,9 @@ export function addTenancy(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addDeleteOrganization(organizations: Command): void {
   declare<DeleteOptions>(organizations, 'delete <organization>', {
     summary: 'Delete an organization and its data, except the audit trail',
     details: `Pass its name or id. It asks for confirmation; without a terminal, pass --yes. ${needsToken}`,

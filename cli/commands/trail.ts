@@ -8,7 +8,7 @@ import type {
 import { declare } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { amountText } from '../money.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { choice } from '../reading.ts';
 
 type History = PaymentHistory | TransferHistory;
@@ -21,7 +21,7 @@ export function addTrail(parent: Command, kind: 'payments' | 'transfers', id: st
     options: [...pageOptions],
     examples: [[`${kind} history ${id}`], [`${kind} history ${id} --json | jq '.data[].ledgerEntries'`]],
     run: async (session, { limit, cursor }, id = '') => {
-      const pages = (await session.sandbank())[kind].history(id, given({ limit, cursor }));
+      const pages = (await session.sandbank())[kind].history(id, withoutUndefined({ limit, cursor }));
       const head = ['AT', 'ACTION', 'FROM', 'TO', 'EVENT', 'ACTOR'];
       await showPage<History['data'][number], History>(session.out, pages, head, (change) => [
         change.at,
@@ -46,7 +46,7 @@ export function addTrail(parent: Command, kind: 'payments' | 'transfers', id: st
     ],
     examples: [[`${kind} provider-events ${id}`]],
     run: async (session, { outcome, limit, cursor }, id = '') => {
-      const query = given({ outcome, limit, cursor }) as ListPaymentProviderEventsQuery;
+      const query = withoutUndefined({ outcome, limit, cursor }) as ListPaymentProviderEventsQuery;
       const pages = (await session.sandbank())[kind].providerEvents(id, query);
       const head = ['RECEIVED', 'PROVIDER', 'TYPE', 'OUTCOME', 'ACTION', 'PROVIDER EVENT'];
       await showPage(session.out, pages, head, (event) => [
@@ -68,7 +68,7 @@ export function addTrail(parent: Command, kind: 'payments' | 'transfers', id: st
     options: [...pageOptions],
     examples: [[`${kind} ledger ${id}`]],
     run: async (session, { limit, cursor }, id = '') => {
-      const pages = (await session.sandbank())[kind].ledgerEntries(id, given({ limit, cursor }));
+      const pages = (await session.sandbank())[kind].ledgerEntries(id, withoutUndefined({ limit, cursor }));
       await showPage(session.out, pages, ledgerHead, ledgerRow);
       return undefined;
     },

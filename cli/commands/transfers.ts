@@ -4,7 +4,7 @@ import { declare, group } from '../declare.ts';
 import { fieldValues, transferScenarios } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { amountText, minorUnits } from '../money.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { actionOrState, choice, currency, listOf, pairs } from '../reading.ts';
 import { addTrail } from './trail.ts';
@@ -47,6 +47,15 @@ export function addTransfers(program: Command): void {
     'transfers',
     'Quote FX transfers and advance them through their lifecycle',
   );
+  addCreate(transfers);
+  addAdvance(transfers);
+  addRefund(transfers);
+  addList(transfers);
+  addGet(transfers);
+  addTrail(transfers, 'transfers', 'trf_...');
+}
+
+function addCreate(transfers: Command): void {
   declare<CreateOptions>(transfers, 'create', {
     summary: 'Quote a transfer by the amount to send or the amount to arrive',
     details: 'Amounts are in major units and need the dot; options that end in -minor take minor units.',
@@ -83,13 +92,14 @@ export function addTransfers(program: Command): void {
         throw wrongUsage(
           'Pass either the amount to send (--send, --send-minor) or the amount to arrive (--arrive, --arrive-minor).',
         );
-      const body = given({
+      const body = withoutUndefined({
         sourceCurrency: from,
         targetCurrency: to,
         sourceAmount,
         targetAmount,
         customerId: customer,
-        beneficiary: beneficiary === undefined ? undefined : given({ name: beneficiary, country, account }),
+        beneficiary:
+          beneficiary === undefined ? undefined : withoutUndefined({ name: beneficiary, country, account }),
         fundFrom: options.fundFrom,
         reference: options.reference,
         scenario: scenario?.length === 1 ? scenario[0] : scenario,
@@ -101,6 +111,9 @@ export function addTransfers(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addAdvance(transfers: Command): void {
   declare<AdvanceOptions>(transfers, 'advance <id> [action]', {
     summary: 'Advance a transfer by scenario, by action or to a state',
     arguments: { action: choice(...fieldValues.advanceTransfer.action) },
@@ -117,7 +130,7 @@ export function addTransfers(program: Command): void {
     ],
     run: async (session, options, id = '', action) => {
       const { to, beneficiary, returnCode, failureCode } = options;
-      const body = given({
+      const body = withoutUndefined({
         ...actionOrState(action, to),
         beneficiary: beneficiary === undefined ? undefined : { name: beneficiary },
         returnCode,
@@ -128,6 +141,9 @@ export function addTransfers(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addRefund(transfers: Command): void {
   declare(transfers, 'refund <id>', {
     summary: 'Refund a transfer to the sender',
     examples: [['transfers refund trf_...']],
@@ -137,6 +153,9 @@ export function addTransfers(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addList(transfers: Command): void {
   declare<ListOptions>(transfers, 'list', {
     summary: 'List transfers, newest first',
     options: [
@@ -146,7 +165,7 @@ export function addTransfers(program: Command): void {
     ],
     examples: [['transfers list --status sent']],
     run: async (session, { status, customer, limit, cursor }) => {
-      const query = given({ status, customerId: customer, limit, cursor }) as ListTransfersQuery;
+      const query = withoutUndefined({ status, customerId: customer, limit, cursor }) as ListTransfersQuery;
       const pages = (await session.sandbank()).transfers.list(query);
       await showPage(session.out, pages, ['TRANSFER', 'STATUS', 'SENT', 'ARRIVES', 'CREATED'], (one) => [
         one.id,
@@ -158,6 +177,9 @@ export function addTransfers(program: Command): void {
       return undefined;
     },
   });
+}
+
+function addGet(transfers: Command): void {
   declare(transfers, 'get <id>', {
     summary: 'Show a transfer',
     examples: [['transfers get trf_...']],
@@ -167,7 +189,6 @@ export function addTransfers(program: Command): void {
       return undefined;
     },
   });
-  addTrail(transfers, 'transfers', 'trf_...');
 }
 
 /** As for payments, with the names of these options in the messages. */

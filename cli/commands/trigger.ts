@@ -45,13 +45,13 @@ export function addTrigger(program: Command): void {
       }
       if (type === undefined)
         throw wrongUsage('The event type is missing, such as payment.captured. --list shows all types.');
-      const given =
+      const sentData =
         options.data === undefined
           ? undefined
           : jsonObject(await readData(session, options.data), dataMessage);
       const overrides = Object.entries(options.override ?? {});
       const base =
-        given ?? (overrides.length === 0 ? undefined : exampleOf(await sandbank.capabilities(), type));
+        sentData ?? (overrides.length === 0 ? undefined : exampleOf(await sandbank.capabilities(), type));
       const data =
         base === undefined
           ? undefined

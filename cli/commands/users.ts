@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { LinkAsked } from '../../src/admin/users.ts';
+import type { LinkOptions } from '../../src/admin/users.ts';
 import { declare, group } from '../declare.ts';
 import { roles } from '../generated/values.ts';
 import { reportedAs, wrongUsage } from '../problem.ts';
@@ -54,7 +54,7 @@ export function addUsers(program: Command): void {
 async function showLink(
   { out, env, urlGiven: url }: Session,
   data: string | undefined,
-  link: LinkAsked['link'],
+  link: LinkOptions['link'],
 ): Promise<undefined> {
   const { createConsoleLink } = await import('../../src/main.ts');
   const created = await reportedAs('No link was created.', createConsoleLink({ data, env, url, link }));

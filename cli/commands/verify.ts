@@ -27,9 +27,14 @@ export function addVerify(program: Command): void {
     run: async ({ out, env }, { data, printHeads, heads }) => {
       const { verifyDatabase } = await import('../../src/main.ts');
       const report = await reportedAs('Nothing was verified.', verifyDatabase({ data, env, heads }));
-      const { isSound, looked, checks, text, headLines } = report;
+      const { isSound, counts, text, headLines } = report;
       const status = isSound ? 'sound' : 'different';
-      const result = { object: 'verification', sandbox: true, status, looked, checks, heads: report.heads };
+      const checks = report.checks.map(({ name, description, differences }) => ({
+        ...{ name, words: description, differences },
+      }));
+      const result = {
+        ...{ object: 'verification', sandbox: true, status, looked: counts, checks, heads: report.heads },
+      };
       // Seals of an unsound ledger are worthless: they must not end up in the file.
       if (printHeads && !isSound && !out.isJson) out.say(text);
       else out.show(result, () => (printHeads ? headLines : text));

@@ -3,7 +3,7 @@ import type { EventFilter, Webhook, WebhookDetail, WebhookUpdate } from '../../s
 import { declare } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
-import { given } from '../paging.ts';
+import { withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { choice, duration, listOf, whole } from '../reading.ts';
 
@@ -47,7 +47,7 @@ export function addWebhookEndpoints(webhooks: Command): void {
       ['webhooks update whk_... --endpoint https://example.test/hooks --retry-profile fast'],
     ],
     run: async (session, { endpoint, events, description, retryProfile, concurrency }, id = '') => {
-      const body = given({
+      const body = withoutUndefined({
         url: endpoint,
         eventTypes: events as readonly EventFilter[] | undefined,
         description: description === '' ? null : description,
@@ -86,7 +86,7 @@ export function addWebhookEndpoints(webhooks: Command): void {
     ],
     examples: [['webhooks rotate-secret whk_...'], ['webhooks rotate-secret whk_... --overlap 10m --json']],
     run: async (session, { secret, overlap }, id = '') => {
-      const body = given({ secret, overlapSeconds: overlap });
+      const body = withoutUndefined({ secret, overlapSeconds: overlap });
       const webhook = await (await session.sandbank()).webhooks.rotateSecret(id, body);
       session.out.show(webhook, () => `${webhookText(webhook)}\n${fields([['secret', webhook.secret]])}`);
       if (!session.out.isJson) session.out.say('The secret is shown only once.');

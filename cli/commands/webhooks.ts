@@ -3,7 +3,7 @@ import type { EventFilter, ListWebhooksQuery, WebhookCreate, WebhookTest } from 
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
-import { given, type PageOptions, pageOptions, showPage } from '../paging.ts';
+import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { type Exit, exits } from '../problem.ts';
 import { choice, listOf } from '../reading.ts';
 
@@ -25,7 +25,7 @@ export function addWebhooks(program: Command): Command {
     examples: [['webhooks list']],
     run: async (session, { status, limit, cursor }) => {
       const pages = (await session.sandbank()).webhooks.list(
-        given({ status, limit, cursor }) as ListWebhooksQuery,
+        withoutUndefined({ status, limit, cursor }) as ListWebhooksQuery,
       );
       await showPage(session.out, pages, ['ENDPOINT', 'STATUS', 'URL', 'EVENTS'], (one) => [
         one.id,
@@ -50,7 +50,7 @@ export function addWebhooks(program: Command): Command {
     ],
     examples: [["webhooks create https://example.test/hooks --events 'payment.*'"]],
     run: async (session, { events, description, retryProfile, secret }, url = '') => {
-      const body = given({
+      const body = withoutUndefined({
         url,
         eventTypes: events as readonly EventFilter[] | undefined,
         description,
@@ -81,7 +81,7 @@ export function addWebhooks(program: Command): Command {
     ],
     examples: [['webhooks test whk_... --type payment.captured']],
     run: async (session, { type }, id = '') => {
-      const body = given({ type }) as WebhookTest;
+      const body = withoutUndefined({ type }) as WebhookTest;
       const delivery = await (await session.sandbank()).webhooks.test(id, body);
       const [attempt] = delivery.attempts;
       session.out.show(delivery, () =>

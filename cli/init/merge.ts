@@ -1,6 +1,6 @@
 import { isRecord } from './project.ts';
 
-/** The new content of a file, or why it stays as it is and what is left to do by hand. */
+/** The new content of a file, or why it is not changed and which manual step remains. */
 export type Merged =
   | { readonly content: string }
   | { readonly reason: string; readonly todo?: string | undefined };

@@ -1,8 +1,8 @@
 import { wrongUsage } from '../problem.ts';
 
-export const packageManagers = ['npm', 'pnpm', 'yarn', 'bun'] as const;
+const packageManagers = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 export type PackageManager = (typeof packageManagers)[number];
-export type Runner = 'vitest' | 'jest' | 'mocha' | 'node' | 'pytest';
+type Runner = 'vitest' | 'jest' | 'mocha' | 'node' | 'pytest';
 
 /** What `sandbank init` has to know about a project. Paths are relative to its folder, with forward slashes. */
 export interface Project {

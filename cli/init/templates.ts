@@ -14,7 +14,7 @@ export interface RunnerSetup extends FileTemplate {
   readonly marker: string;
 }
 
-export const seedFile = 'sandbank.seed.json';
+const seedFile = 'sandbank.seed.json';
 const scopes = ['payments', 'customers', 'transfers', 'webhooks'].flatMap((name) => [
   `${name}:read`,
   `${name}:write`,

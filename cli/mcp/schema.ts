@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the inputs of operations use. */
+/** The subset of JSON Schema that operation inputs use. */
 export interface InputSchema {
   readonly type?: unknown;
   readonly const?: unknown;
@@ -20,9 +20,9 @@ export interface FlatSchema {
 }
 
 /**
- * One object of all that an operation takes: the names in its path, and the fields of its body or query. Alternatives at the
- * top are put together into one object, because many assistants refuse a tool whose input is a choice; what goes together
- * with what is said by the server, which checks it anyway.
+ * One object schema for all parameters of an operation: its path parameters and the fields of its body or query. Alternatives at
+ * the top level are merged into one object, because many assistants reject a tool whose input is a choice; the server checks
+ * which fields may be combined.
  */
 export function flatSchema(
   names: Readonly<Record<string, string>>,
@@ -49,7 +49,7 @@ export function flatSchema(
   };
 }
 
-/** The alternatives. Those of an object that has fields of its own only say which of them go together. */
+/** The alternatives. For an object with properties, `anyOf` only says which of them may be combined. */
 function choicesOf(schema: InputSchema | undefined): readonly InputSchema[] {
   if (schema === undefined) return [];
   return schema.properties === undefined ? (schema.anyOf ?? []) : [schema];
@@ -60,14 +60,14 @@ function isNever({ not }: InputSchema): boolean {
   return not !== undefined;
 }
 
-/** What any of them allows: the values of all where they are listed, else a choice. */
+/** The union of the schemas: all enum values if they are listed, else `anyOf`. */
 function united(found: readonly InputSchema[]): InputSchema {
   const [first = {}] = found;
   const distinct = [...new Map(found.map((one) => [JSON.stringify(one), one])).values()];
   if (distinct.length === 1) return first;
   const values = distinct.map((one) => one.enum ?? (one.const === undefined ? undefined : [one.const]));
   const description = distinct.find((one) => one.description !== undefined)?.description;
-  const words = description === undefined ? {} : { description };
-  if (values.every((one) => one !== undefined)) return { ...words, enum: [...new Set(values.flat())] };
-  return { ...words, anyOf: distinct };
+  const described = description === undefined ? {} : { description };
+  if (values.every((one) => one !== undefined)) return { ...described, enum: [...new Set(values.flat())] };
+  return { ...described, anyOf: distinct };
 }

@@ -13,7 +13,7 @@ import { type OperationTool, operationTools } from './tools.ts';
 
 export interface McpSettings {
   readonly url: string;
-  /** The client, made when the first tool is used: without a key the tools say so. */
+  /** Creates the client when the first tool is used, so that a missing key is an error of the tool and not of the server. */
   readonly sandbank: () => Promise<Sandbank>;
   readonly isReadOnly: boolean;
   readonly version: string;
@@ -34,7 +34,7 @@ const documents = [
 ] as const;
 const documentMsMax = 10_000;
 
-/** The tools and documents of one sandbox. The same operations as everybody's, with the same checks. */
+/** The tools and documents of one sandbox. They use the public API with the same checks. */
 export function createMcpServer(settings: McpSettings): McpServer {
   const { version, isReadOnly } = settings;
   const server = new McpServer({ name: 'sandbank', title: 'Sandbank', version }, { instructions });
@@ -42,7 +42,7 @@ export function createMcpServer(settings: McpSettings): McpServer {
     const isRead = operationOf(tool.operation).verb === 'GET';
     if (isRead || !isReadOnly) addOperation(server, tool, isRead, settings);
   }
-  addReadings(server, settings);
+  addReadTools(server, settings);
   for (const { name, path, title, mimeType } of documents)
     server.registerResource(name, `sandbank://${name}`, { title, mimeType }, async (uri) => ({
       contents: [{ uri: uri.href, mimeType, text: await readDocument(settings.url, path) }],
@@ -74,10 +74,12 @@ function addOperation(
     },
     (input) =>
       answered(async () => {
-        const places = Object.keys(names);
-        const fields = Object.fromEntries(Object.entries(input).filter(([field]) => !places.includes(field)));
+        const pathNames = Object.keys(names);
+        const fields = Object.fromEntries(
+          Object.entries(input).filter(([field]) => !pathNames.includes(field)),
+        );
         return call(await sandbank(), operation, {
-          names: places.map((place) => String(input[place])),
+          names: pathNames.map((name) => String(input[name])),
           argument: fields,
           options: { timeoutMs },
         });
@@ -104,14 +106,14 @@ function outputSchemaOf(operation: string): JsonSchemaType {
 }
 
 /** Tools that combine operations or read the catalogue. */
-function addReadings(server: McpServer, { sandbank }: McpSettings): void {
+function addReadTools(server: McpServer, { sandbank }: McpSettings): void {
   const annotations = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
   server.registerTool(
     'list_scenarios',
     {
       title: 'List scenarios',
       description:
-        'The values of "scenario" in create_payment and create_transfer: what the simulated provider does with a payment or a transfer. Also lists the codes of declines, returns and failures.',
+        'The values of "scenario" in create_payment and create_transfer, which control the simulated provider. Also lists the decline, return and failure codes.',
       inputSchema: fromJsonSchema<Input>({ type: 'object', properties: {}, additionalProperties: false }),
       annotations,
     },

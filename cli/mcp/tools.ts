@@ -1,19 +1,19 @@
 import { examinationMsMax } from '../calling.ts';
 
-/** A tool of the MCP server: an operation of the API under a name that says what it is for. */
+/** A tool of the MCP server: an API operation with a name and description for assistants. */
 export interface OperationTool {
   readonly name: string;
   readonly title: string;
-  /** The operationId; what the tool takes comes from the document. */
+  /** The operationId; the input schema comes from the OpenAPI document. */
   readonly operation: string;
-  /** For an assistant that has never seen Sandbank: what it does, what to give, what comes back. */
+  /** For an assistant that does not know Sandbank: purpose, input and result. */
   readonly description: string;
   readonly names?: Readonly<Record<string, string>>;
   /** It deletes data. Assistants ask their user before they call such a tool. */
   readonly isDestructive?: true;
-  /** It makes the server call a receiver outside of the sandbox. */
+  /** The server calls a receiver outside of the sandbox. */
   readonly reachesOut?: true;
-  /** When the call can take longer than the client waits by default. */
+  /** For calls that can take longer than the client's default timeout. */
   readonly timeoutMs?: number;
 }
 
@@ -24,14 +24,13 @@ export const operationTools: readonly OperationTool[] = [
     name: 'create_payment',
     title: 'Create a payment',
     operation: 'createPayment',
-    description: `Create a sandbox payment; it begins as "pending" and moves only when advanced, or by itself with autoAdvance. ${amounts} "scenario" decides what the simulated provider will do (list_scenarios names them), such as "approve" or "decline:insufficient_funds". Returns the payment with its id and allowedActions.`,
+    description: `Create a sandbox payment; it begins as "pending" and changes only when advanced, or automatically with autoAdvance. ${amounts} "scenario" selects the behavior of the simulated provider, such as "approve" or "decline:insufficient_funds"; list_scenarios lists them. Returns the payment with its id and allowedActions.`,
   },
   {
     name: 'get_payment',
     title: 'Get a payment',
     operation: 'retrievePayment',
-    description:
-      'Read one payment: its status, amounts captured and refunded, failure, and the actions that are open to it now.',
+    description: 'Read one payment: its status, captured and refunded amounts, failure, and allowed actions.',
     names: { id: 'pay_...' },
   },
   {
@@ -39,13 +38,13 @@ export const operationTools: readonly OperationTool[] = [
     title: 'List payments',
     operation: 'listPayments',
     description:
-      'List payments, newest first, by status or customer. Pass nextCursor of an answer as cursor for the next page.',
+      'List payments, newest first, by status or customer. For the next page, pass nextCursor of the response as cursor.',
   },
   {
     name: 'advance_payment',
     title: 'Advance a payment',
     operation: 'advancePayment',
-    description: `Move a payment through its lifecycle. Give "action" (authorize, capture, settle, fail, dispute, ...) for one step, or "to" (captured, settled, refunded, charged_back, ...) to go to a state by the shortest way, or neither for the step that its scenario says. ${amounts} Refused with allowedActions when the step is not open.`,
+    description: `Advance a payment through its lifecycle. Pass "action" (authorize, capture, settle, fail, dispute, ...) for one step, or "to" (captured, settled, refunded, charged_back, ...) for the shortest path to a state, or neither for the next step of its scenario. ${amounts} An action that is not allowed is rejected with allowedActions.`,
     names: { id: 'pay_...' },
   },
   {
@@ -66,36 +65,35 @@ export const operationTools: readonly OperationTool[] = [
     name: 'create_transfer',
     title: 'Quote an FX transfer',
     operation: 'createTransfer',
-    description: `Quote a currency transfer: give sourceAmount (to send) or targetAmount (to arrive), one of them. ${amounts} The rate is held until expiresAt; go on with advance_transfer (accept, fund, ...).`,
+    description: `Quote a currency transfer: pass either sourceAmount (to send) or targetAmount (to arrive). ${amounts} The rate is held until expiresAt; continue with advance_transfer (accept, fund, ...).`,
   },
   {
     name: 'advance_transfer',
     title: 'Advance an FX transfer',
     operation: 'advanceTransfer',
     description:
-      'Move a transfer: "action" for one step (accept, fund, convert, send, complete, return, refund, ...), or "to" for a state by the shortest way, such as completed or returned.',
+      'Advance a transfer: "action" for one step (accept, fund, convert, send, complete, return, refund, ...), or "to" for the shortest path to a state, such as completed or returned.',
     names: { id: 'trf_...' },
   },
   {
     name: 'get_clock',
     title: 'Read the clock',
     operation: 'getClock',
-    description:
-      'What time it is in the sandbox. Every application has a clock of its own that can be moved.',
+    description: 'Read the current sandbox time. Every application has its own clock, which can be moved.',
   },
   {
     name: 'advance_clock',
     title: 'Move the clock forward',
     operation: 'advanceClock',
     description:
-      'Travel in time: move the clock by "seconds" or "to" an instant, and run all that falls due on the way (expiries, settlements, retries of webhooks, auto-advancing payments), in order. Returns what happened. When complete is false, call it again with left.to.',
+      'Move the clock forward by "seconds" or "to" an instant, and run everything that becomes due (expiries, settlements, webhook retries, auto-advancing payments), in order. Returns the executed steps. When complete is false, call it again with left.to.',
   },
   {
     name: 'list_events',
     title: 'List events',
     operation: 'listWebhookEvents',
     description:
-      'List the events that webhooks are told of, newest first, by type, by resource, or by resourceId (all that happened to one payment). data is the record as it was then.',
+      'List the events that webhooks receive, newest first, by type, by resource, or by resourceId (all events of one payment). data is the record at the time of the event.',
   },
   {
     name: 'get_event',
@@ -109,14 +107,14 @@ export const operationTools: readonly OperationTool[] = [
     title: 'List API requests',
     operation: 'listRequests',
     description:
-      'The request log: what was asked of the API lately and what was answered, newest first. Find out why calls of the program under test fail: status "4xx" narrows it to refusals, path to one kind of call.',
+      'The request log: recent API requests and their responses, newest first. Find out why calls of the program under test fail: status "4xx" selects rejected requests, path selects one kind of call.',
   },
   {
     name: 'trigger_event',
     title: 'Trigger an event',
     operation: 'createWebhookEvent',
     description:
-      'Send an event of any type to the webhook endpoints by hand, with the example of the type or with data of your own, to test a handler. No record is changed.',
+      'Send an event of any type to the webhook endpoints, with the example data of the type or with your own data, to test a handler. No record is changed.',
   },
   {
     name: 'list_webhooks',
@@ -164,7 +162,7 @@ export const operationTools: readonly OperationTool[] = [
     title: 'Inject faults',
     operation: 'createFaultPlan',
     description:
-      'Let the next "count" requests, or "share" percent of them, fail on purpose (latency, error 429/500/503, reset connection, lost answer), or let webhooks be duplicated, reordered, delayed or dropped. For testing retries. It hits the calls of this tool, too.',
+      'Make the next "count" requests, or "share" percent of them, fail on purpose (latency, error 429/500/503, reset connection, lost response), or duplicate, reorder, delay or drop webhooks. For testing retries. It affects the calls of these tools, too.',
   },
   {
     name: 'get_balances',
@@ -177,7 +175,7 @@ export const operationTools: readonly OperationTool[] = [
     title: 'Read the state machines',
     operation: 'getStateMachines',
     description:
-      'The lifecycles of payments, refunds, disputes, transfers and other records as data: states, actions, transitions, and the events they emit.',
+      'The state machines of payments, refunds, disputes, transfers and other records: states, actions, transitions, and the events they emit.',
   },
   {
     name: 'reset',

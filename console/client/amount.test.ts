@@ -117,14 +117,14 @@ describe('parseMajor', () => {
     ['1.23456', 4],
     ['１２', 2],
     ['1234567890123', 2],
-    // Above 2^53 in minor units: no number holds it exactly.
+    // Above 2^53 in minor units: a number cannot represent it exactly.
     ['999999999999.9999', 4],
     ['900719925474.0992', 4],
-  ])('refuses %j with exponent %i', (text, exponent) => {
+  ])('rejects %j with exponent %i', (text, exponent) => {
     expect(parseMajor(text, exponent)).toBeUndefined();
   });
 
-  test('accepts the largest safe integer and refuses the next one', () => {
+  test('accepts the largest safe integer and rejects the next one', () => {
     expect(parseMajor('900719925474.0991', 4)).toBe(Number.MAX_SAFE_INTEGER);
     expect(parseMajor('900719925474.0992', 4)).toBeUndefined();
   });

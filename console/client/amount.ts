@@ -1,7 +1,7 @@
-/** Amounts are integers in minor units (1250 is 12.50 EUR); big sums come as text. All of it is done on strings. */
+/** Amounts are integers in minor units (1250 is 12.50 EUR); large sums arrive as strings. All arithmetic is on strings. */
 export type Minor = number | string;
 
-/** '123456', 2 -> '1,234.56'. The sign is a true minus. */
+/** '123456', 2 -> '1,234.56'. The sign is U+2212, a true minus. */
 export function formatMinor(amount: Minor, exponent: number): string {
   const text = String(amount);
   const isNegative = text.startsWith('-');
@@ -11,7 +11,7 @@ export function formatMinor(amount: Minor, exponent: number): string {
   return `${isNegative ? '\u2212' : ''}${whole}${fraction}`;
 }
 
-/** What a person typed, '12.5' or '1,250.00', as minor units; undefined when it is no amount of that currency. */
+/** User input such as '12.5' or '1,250.00' in minor units; undefined if it is not a valid amount in that currency. */
 export function parseMajor(text: string, exponent: number): number | undefined {
   const match = /^(\d{1,12})(?:\.(\d*))?$/.exec(text.trim().replaceAll(',', ''));
   if (!match) return undefined;
@@ -21,7 +21,7 @@ export function parseMajor(text: string, exponent: number): number | undefined {
   return Number.isSafeInteger(minor) ? minor : undefined;
 }
 
-/** '1250', 2 -> '12.50', the way an input wants it. */
+/** '1250', 2 -> '12.50', the format of an input. */
 export function majorText(amount: Minor, exponent: number): string {
   return formatMinor(amount, exponent).replaceAll(',', '').replace('\u2212', '-');
 }

@@ -1,6 +1,6 @@
 /**
- * Copies a text and says whether that was possible. Browsers have a clipboard only on secure pages; over plain http from
- * another machine, a field that is selected still can be copied.
+ * Copies a text and returns whether that succeeded. Browsers expose the clipboard API only on secure pages; over plain
+ * http from another machine, the fallback selects a hidden field and copies it.
  */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined) {
@@ -15,7 +15,7 @@ export async function copyText(text: string): Promise<boolean> {
   field.style.position = 'fixed';
   field.style.opacity = '0';
   const before = document.activeElement;
-  // Inside an open dialog: the focus is not let out of it.
+  // Inside an open dialog, because its focus trap does not let the focus leave.
   (document.querySelector('[role=dialog]') ?? document.body).append(field);
   field.select();
   const isCopied = document.execCommand('copy');

@@ -25,7 +25,7 @@ test.each([
   ['KRW', 0],
   ['KWD', 3],
   ['BHD', 3],
-])('before the server has answered, %s has its ISO 4217 exponent', (code, exponent) => {
+])('before the server has responded, %s has its ISO 4217 exponent', (code, exponent) => {
   expect(exponentOf([], code)).toBe(exponent);
 });
 

@@ -2,11 +2,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { mergeFilters, pickFilters, type Search } from './search-params.ts';
 
-export type { Search };
-
 /**
- * Filters live in the URL: `const [filters, setFilters] = useFilters('status', 'customerId')`. Setting one goes back to
- * the first page; an empty text takes the filter away. `filters` can be given to useList as it is.
+ * Filters live in the URL: `const [filters, setFilters] = useFilters('status', 'customerId')`. Setting a filter returns to
+ * the first page; an empty string removes the filter. Pass `filters` to useList unchanged.
  */
 export function useFilters<Name extends string>(
   ...names: Name[]
@@ -23,7 +21,7 @@ export function useFilters<Name extends string>(
   return [filters, change];
 }
 
-/** A dialog that the URL can open: `?create=1` from the palette or a link. */
+/** A dialog that the URL opens: `?create=1` from the palette or a link. */
 export function useOpenParam(name: string): [boolean, (isOpen: boolean) => void] {
   const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();

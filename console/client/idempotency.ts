@@ -1,8 +1,8 @@
 import type { ApiProblem, Path } from './request.ts';
 
 /**
- * The Idempotency-Key of a form's writes. The same body sent again after an unclear outcome gets the same key, so the
- * write cannot happen twice. An edited body, a success or a clear refusal gets a new key.
+ * The Idempotency-Key of a form's writes. Retrying the same body after an unknown outcome reuses the key, so the server
+ * runs the write once. An edited body, a success or a definite error starts a new key.
  */
 export class IdempotencyKey {
   #pending: { readonly fingerprint: string; readonly key: string } | null = null;
@@ -13,8 +13,8 @@ export class IdempotencyKey {
     return this.#pending.key;
   }
 
-  /** Records the outcome of a write: without a problem it succeeded. */
+  /** Records the outcome of a write; no problem means success. */
   settle(problem?: ApiProblem): void {
-    if (!problem?.isOpen) this.#pending = null;
+    if (!problem?.isOutcomeUnknown) this.#pending = null;
   }
 }

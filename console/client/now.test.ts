@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { absoluteWords, type ClockReading, relativeWords, timeAt } from './now.ts';
+import { type ClockReading, formatInstant, formatRelative, timeAt } from './now.ts';
 
 const now = Date.parse('2026-09-30T14:05:09.500Z');
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 const [month, year] = [2_629_800_000, 31_557_600_000];
 
-describe('relativeWords', () => {
+describe('formatRelative', () => {
   test.each<[number, string]>([
     [0, 'just now'],
     [-1, 'just now'],
@@ -37,14 +37,14 @@ describe('relativeWords', () => {
     [year, 'next year'],
     [-10 * year, '10 years ago'],
   ])('%i ms from now is %s', (difference, text) => {
-    expect(relativeWords(now + difference, now)).toBe(text);
+    expect(formatRelative(now + difference, now)).toBe(text);
   });
 
   test('never shows a larger distance than has passed', () => {
     const inMs = { minute, hour };
     fc.assert(
       fc.property(fc.integer({ min: minute, max: day - 1 }), (passed) => {
-        const match = /^(\d+) (minute|hour)s? ago$/.exec(relativeWords(now - passed, now));
+        const match = /^(\d+) (minute|hour)s? ago$/.exec(formatRelative(now - passed, now));
         const unit = inMs[match?.[2] as keyof typeof inMs];
         const shown = Number(match?.[1]) * unit;
         expect(shown).toBeLessThanOrEqual(passed);
@@ -54,7 +54,7 @@ describe('relativeWords', () => {
   });
 });
 
-describe('absoluteWords', () => {
+describe('formatInstant', () => {
   test.each<[string, boolean, string]>([
     ['2026-10-30T14:05:09.500Z', false, '30 Oct 2026, 14:05 UTC'],
     ['2026-10-30T14:05:09.500Z', true, '30 Oct 2026, 14:05:09 UTC'],
@@ -63,7 +63,7 @@ describe('absoluteWords', () => {
     ['2026-03-29T01:30:00+02:00', false, '28 Mar 2026, 23:30 UTC'],
     ['2028-02-29T12:00:00.000Z', false, '29 Feb 2028, 12:00 UTC'],
   ])('%s (precise: %s) is %s, in UTC', (at, isPrecise, text) => {
-    expect(absoluteWords(Date.parse(at), isPrecise)).toBe(text);
+    expect(formatInstant(Date.parse(at), isPrecise)).toBe(text);
   });
 });
 

@@ -1,7 +1,7 @@
 import { createContext, useCallback, useContext, useSyncExternalStore } from 'react';
 import type { Clock } from './shapes.ts';
 
-/** The application's clock as last told, with the real instant at which it was told. */
+/** The last reading of the application clock, with the real time of the reading. */
 export interface ClockReading {
   readonly clock: Clock;
   readonly readAtMs: number;
@@ -11,7 +11,7 @@ export const ClockContext = createContext<ClockReading | null>(null);
 
 export type TimeKind = 'application' | 'wall';
 
-/** Milliseconds of now, renewed every `stepMs`. Application time stands still when its clock is frozen. */
+/** The current time in milliseconds, updated every `stepMs`. Application time does not advance while its clock is frozen. */
 export function useNow(kind: TimeKind, stepMs = 15_000): number {
   const reading = useContext(ClockContext);
   const subscribe = useCallback(
@@ -25,7 +25,7 @@ export function useNow(kind: TimeKind, stepMs = 15_000): number {
   return timeAt(kind, reading, wall);
 }
 
-/** Application time at a wall-clock instant: the last clock reading plus the wall time elapsed since, or the reading itself while frozen. */
+/** Application time at a wall-clock instant: the last reading plus elapsed wall time, or the reading while frozen. */
 export function timeAt(kind: TimeKind, reading: ClockReading | null, wallMs: number): number {
   if (kind === 'wall' || reading === null) return wallMs;
   const readMs = Date.parse(reading.clock.now);
@@ -42,7 +42,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 /** '5 minutes ago', 'in 3 days', 'just now'. */
-export function relativeWords(instantMs: number, nowMs: number): string {
+export function formatRelative(instantMs: number, nowMs: number): string {
   const difference = instantMs - nowMs;
   const unit = units.find(([, ms]) => Math.abs(difference) >= ms);
   return unit === undefined ? 'just now' : relative.format(Math.trunc(difference / unit[1]), unit[0]);
@@ -62,7 +62,7 @@ const second = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** '30 Sep 2026, 14:05 UTC'. Everything is shown in UTC, as the API answers it. */
-export function absoluteWords(instantMs: number, isPrecise = false): string {
+/** '30 Sep 2026, 14:05 UTC'. The console shows all times in UTC, like the API. */
+export function formatInstant(instantMs: number, isPrecise = false): string {
   return `${day.format(instantMs)}, ${(isPrecise ? second : minute).format(instantMs)} UTC`;
 }

@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { IdempotencyKey } from './idempotency.ts';
 import {
   type ApiProblem,
@@ -31,7 +31,7 @@ declare module '@tanstack/react-query' {
 }
 declare module '@tanstack/react-router' {
   interface HistoryState {
-    /** The cursors of the pages before this one: the API only knows the next page, so the way back is remembered. */
+    /** Cursors of the previous pages: the API returns only the next cursor, so going back needs a history. */
     cursors?: string[] | undefined;
   }
 }
@@ -39,7 +39,7 @@ declare module '@tanstack/react-router' {
 const readAttemptsMax = 3;
 const rowsPerPage = 25;
 
-/** Keys are [base, orgId, appId, path, query], so that a prefix names all that one organization or application shows. */
+/** Keys are [base, orgId, appId, path, query]: a prefix selects all queries of an organization or application. */
 export const keys = {
   session: ['session'] as const,
   organization: (orgId: string) => ['org', orgId] as const,
@@ -51,28 +51,28 @@ export const keys = {
   },
 };
 
-/** What an answer never changes while the server runs; `static` keeps it through every invalidation. */
-const fixed: readonly Path[] = ['app/developer_api_capabilities', 'app/developer_api_state_machines'];
+/** Responses that never change while the server runs; `static` exempts them from every invalidation. */
+const staticPaths: readonly Path[] = ['app/developer_api_capabilities', 'app/developer_api_state_machines'];
 
 export function createQueryClient(onSessionMissing: (client: QueryClient) => void): QueryClient {
   const client: QueryClient = new QueryClient({
     defaultOptions: {
       queries: {
-        // A local server answers without the internet: never wait for the browser to feel online.
+        // A local server responds without internet access: do not wait until the browser reports that it is online.
         networkMode: 'always',
         staleTime: 5_000,
         refetchOnWindowFocus: true,
         retry: (count, problem) =>
           count + 1 < readAttemptsMax && (problem.status === 0 || problem.status >= 500),
       },
-      // What was written may hold a password, and an answer a secret: neither stays behind.
+      // Request bodies may contain a password and responses a secret: do not cache either.
       mutations: { networkMode: 'always', retry: false, gcTime: 0 },
     },
   });
   const watch = (error: unknown) => {
     const { code } = asProblem(error);
     if (code === 'session_missing') onSessionMissing(client);
-    // Perhaps not the record is gone but the person's place in the organization: the session says so.
+    // The record may still exist and the person's membership may be gone: reload the session to find out.
     if (code === 'resource_not_found') void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
   };
   client.getQueryCache().config.onError = watch;
@@ -85,17 +85,17 @@ export interface Read<T> {
   readonly problem: ApiProblem | null;
   /** No data yet: show a Skeleton. */
   readonly isLoading: boolean;
-  /** Data is shown and newer data is on its way; of what is asked again every so often, only when it is other data. */
+  /** Data is shown and newer data is loading. With polling, only when the query has changed. */
   readonly isRefreshing: boolean;
   readonly refresh: () => void;
 }
 
 export interface ReadOptions {
   readonly isEnabled?: boolean;
-  /** Ask again every so often, for what changes by itself. */
+  /** Polling interval, for data that changes on the server. */
   readonly everyMs?: number;
-  /** Show the last answer while another query loads, as lists and charts do. */
-  readonly keepsPrevious?: boolean;
+  /** Show the previous response while another query loads, for lists and charts. */
+  readonly keepPreviousData?: boolean;
 }
 
 /** `const { data, problem, isLoading } = useRead<Payment>(`app/developer_api_payments/${id}`)`. */
@@ -105,15 +105,15 @@ export function useRead<T>(path: Path, query: Query = {}, options: ReadOptions =
     queryKey: keys.read(path, scope, query),
     queryFn: ({ signal }) => get<T>(path, query, scope, signal),
     enabled: isReachable(path, scope) && (options.isEnabled ?? true),
-    ...(fixed.includes(path) ? { staleTime: 'static' as const } : {}),
+    ...(staticPaths.includes(path) ? { staleTime: 'static' as const } : {}),
     ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
-    ...(options.keepsPrevious ? { placeholderData: keepPreviousData } : {}),
+    ...(options.keepPreviousData ? { placeholderData: keepPreviousData } : {}),
   });
   return {
     data: result.data,
     problem: result.error,
     isLoading: result.isPending && result.fetchStatus !== 'idle',
-    // A table that grows pale every few seconds is hard to read.
+    // A table that fades on every poll is hard to read.
     isRefreshing:
       options.everyMs === undefined ? result.isFetching && !result.isPending : result.isPlaceholderData,
     refresh: () => void result.refetch(),
@@ -129,28 +129,28 @@ export interface Paging {
   readonly onNext: () => void;
 }
 
-export interface Listing<T> extends Read<List<T>> {
+export interface PagedList<T> extends Read<List<T>> {
   readonly rows: readonly T[];
   /** `<Pager {...list.paging} />`. */
   readonly paging: Paging;
 }
 
 /**
- * One page of a list. The cursor lives in the URL, so a page can be linked and the browser's Back works; `name` tells
- * two lists on one page apart.
+ * One page of a list. The cursor lives in the URL, so a page can be linked and the browser's Back works; `name` is the
+ * URL parameter, which differs between two lists on one page.
  */
 export function useList<T>(
   path: Path,
   filters: Query = {},
   options: ReadOptions & { limit?: number; name?: string } = {},
-): Listing<T> {
+): PagedList<T> {
   const name = options.name ?? 'cursor';
   const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false });
   const cursors = useLocation({ select: (location) => location.state.cursors }) ?? [];
   const navigate = useNavigate();
   const cursor = search[name];
   const query = { ...filters, limit: options.limit ?? rowsPerPage, cursor };
-  const read = useRead<List<T>>(path, query, { keepsPrevious: true, ...options });
+  const read = useRead<List<T>>(path, query, { keepPreviousData: true, ...options });
   const page: Page = { cursor, previous: cursors };
   const go = (to: Page) =>
     void navigate({
@@ -174,43 +174,43 @@ export function useList<T>(
   };
 }
 
-export interface Write<Answer, Body> {
-  /** Resolves with the answer, or with undefined after a refusal, which is then in `problem`. */
-  readonly write: (body: Body, path?: Path) => Promise<Answer | undefined>;
+export interface Write<Result, Body> {
+  /** Resolves with the response, or with undefined after an error, which is then in `problem`. */
+  readonly write: (body: Body, path?: Path) => Promise<Result | undefined>;
   readonly isBusy: boolean;
   readonly problem: ApiProblem | null;
-  readonly answer: Answer | undefined;
-  /** Forgets problem, answer and key: call it when a form is opened anew. */
+  readonly response: Result | undefined;
+  /** Clears problem, response and key: call it when a form opens again. */
   readonly reset: () => void;
 }
 
 /**
- * A write with its Idempotency-Key. The same body sent again after an unclear outcome (no answer, 5xx, 429) carries the
- * same key, so it can never happen twice; an edit, a success or a clear refusal starts a new key. Afterwards everything
- * the organization shows is asked again, because one write moves many records (ledger, events, deliveries, audit).
+ * A write with its Idempotency-Key. Retrying the same body after an unknown outcome (no response, 5xx, 429) sends the
+ * same key, so the server runs it once; an edit, a success or a definite error starts a new key. After a success every
+ * query of the organization is refetched, because one write changes many records (ledger, events, deliveries, audit).
  */
-export function useWrite<Answer, Body = unknown>(
+export function useWrite<Result, Body = unknown>(
   path: Path,
-  options: { readonly onDone?: (answer: Answer) => void } = {},
-): Write<Answer, Body> {
+  options: { readonly onDone?: (result: Result) => void } = {},
+): Write<Result, Body> {
   const scope = useScope();
   const client = useQueryClient();
   const [key] = useState(() => new IdempotencyKey());
-  const mutation = useMutation<Answer, ApiProblem, { body: Body; path: Path }>({
+  const mutation = useMutation<Result, ApiProblem, { body: Body; path: Path }>({
     mutationFn: async ({ body, path: target }) => {
       const idempotencyKey = key.of(target, body);
       try {
-        const answer = await post<Answer>(target, body, idempotencyKey, scope);
+        const result = await post<Result>(target, body, idempotencyKey, scope);
         key.settle();
-        return answer;
+        return result;
       } catch (thrown) {
         const problem = asProblem(thrown);
         key.settle(problem);
         throw problem;
       }
     },
-    onSuccess: async (answer, { path: target }) => {
-      options.onDone?.(answer);
+    onSuccess: async (result, { path: target }) => {
+      options.onDone?.(result);
       await invalidate(client, target, scope);
     },
   });
@@ -218,7 +218,7 @@ export function useWrite<Answer, Body = unknown>(
     write: (body, target = path) => mutation.mutateAsync({ body, path: target }).catch(() => undefined),
     isBusy: mutation.isPending,
     problem: mutation.error,
-    answer: mutation.data,
+    response: mutation.data,
     reset: () => {
       key.settle();
       mutation.reset();
@@ -234,20 +234,7 @@ function invalidate(client: QueryClient, path: Path, { orgId, appId }: Scope): P
   return Promise.all([organization, client.invalidateQueries({ queryKey: keys.application(orgId, appId) })]);
 }
 
-/** For the rare call outside a form or a read, bound to the page's organization and application. */
-export function useClient() {
-  const scope = useScope();
-  return useMemo(
-    () => ({
-      get: <T>(path: Path, query: Query = {}) => get<T>(path, query, scope),
-      post: <T>(path: Path, body: unknown, key: string = crypto.randomUUID()) =>
-        post<T>(path, body, key, scope),
-    }),
-    [scope],
-  );
-}
-
-/** The session lives outside every scope. */
+/** The session belongs to no organization or application. */
 export const sessionQuery = {
   queryKey: keys.read('session', noScope),
   queryFn: ({ signal }: { signal: AbortSignal }) => get<Session>('session', {}, noScope, signal),

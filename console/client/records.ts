@@ -1,17 +1,17 @@
-/** The records of the public API; the field names are those of docs/openapi.json. */
+/** Records of the public API; field names as in docs/openapi.json. */
 export type Instant = string;
 export type Metadata = Readonly<Record<string, string>>;
-/** Integer minor units; sums over many records may be too large for a number and come as text. */
+/** Integer minor units; sums over many records may exceed a number and then arrive as strings. */
 export type Sum = number | string;
 
-interface Answer {
+interface Envelope {
   readonly requestId?: string;
   readonly sandbox?: true;
 }
 
-interface Moving extends Answer {
+interface StatefulRecord extends Envelope {
   readonly id: string;
-  /** What may be asked of it now: the buttons to show. */
+  /** The actions that the API accepts now: the buttons to show. */
   readonly allowedActions: readonly string[];
   readonly version: number;
   readonly createdAt: Instant;
@@ -31,7 +31,7 @@ export type ReconciliationResult =
   | 'missing_in_ledger'
   | 'duplicate';
 
-export type PaymentStatus =
+type PaymentStatus =
   | 'pending'
   | 'requires_action'
   | 'processing'
@@ -47,7 +47,7 @@ export type PaymentStatus =
   | 'canceled'
   | 'expired';
 
-export interface Payment extends Moving {
+export interface Payment extends StatefulRecord {
   readonly object: 'payment';
   readonly status: PaymentStatus;
   readonly amount: number;
@@ -91,7 +91,7 @@ export interface Payment extends Moving {
   readonly ledgerEntries?: readonly LedgerEntry[];
 }
 
-export interface Customer extends Moving {
+export interface Customer extends StatefulRecord {
   readonly object: 'customer';
   readonly status: 'active' | 'archived';
   readonly name: string | null;
@@ -107,7 +107,7 @@ export interface Beneficiary {
   readonly account?: string;
 }
 
-export type TransferStatus =
+type TransferStatus =
   | 'quoted'
   | 'accepted'
   | 'funded'
@@ -121,7 +121,7 @@ export type TransferStatus =
   | 'expired'
   | 'failed';
 
-export interface Transfer extends Moving {
+export interface Transfer extends StatefulRecord {
   readonly object: 'transfer';
   readonly status: TransferStatus;
   readonly sourceCurrency: string;
@@ -172,7 +172,7 @@ export interface FxRate {
   readonly isOverridden: boolean;
 }
 
-export interface Refund extends Moving {
+export interface Refund extends StatefulRecord {
   readonly object: 'refund';
   readonly status: 'pending' | 'succeeded' | 'failed' | 'canceled';
   readonly paymentId: string;
@@ -184,7 +184,7 @@ export interface Refund extends Moving {
   readonly ledgerEntries?: readonly LedgerEntry[];
 }
 
-export interface Dispute extends Moving {
+export interface Dispute extends StatefulRecord {
   readonly object: 'dispute';
   readonly status: 'needs_response' | 'under_review' | 'won' | 'lost';
   readonly paymentId: string;
@@ -196,37 +196,6 @@ export interface Dispute extends Moving {
   readonly respondBy: Instant;
   readonly closedAt: Instant | null;
   readonly ledgerEntries?: readonly LedgerEntry[];
-}
-
-/** One row of `.../history` of a payment or transfer. */
-export interface StateChange {
-  readonly object: 'state_change';
-  readonly id: string;
-  readonly status: string;
-  readonly version: number;
-  readonly action: string;
-  readonly from: string | null;
-  readonly to: string;
-  readonly actor: { readonly kind: string; readonly id: string };
-  readonly event: { readonly id: string; readonly type: string } | null;
-  readonly ledgerEntries: readonly LedgerEntry[];
-  readonly at: Instant;
-}
-
-export interface ProviderEvent {
-  readonly object: 'provider_event';
-  readonly id: string;
-  readonly status: 'applied' | 'ignored' | 'duplicate';
-  readonly paymentId?: string;
-  readonly transferId?: string;
-  readonly provider: string;
-  readonly providerTransactionId: string;
-  readonly providerEventId: string;
-  readonly type: string;
-  readonly outcome: 'applied' | 'ignored' | 'duplicate';
-  readonly action: string;
-  readonly payload: unknown;
-  readonly receivedAt: Instant;
 }
 
 export interface Posting {
@@ -246,18 +215,18 @@ export interface LedgerEntry {
   readonly createdAt: Instant;
 }
 
-export interface Balances extends Answer {
+export interface Balances extends Envelope {
   readonly object: 'balances';
   readonly accounts: readonly {
     readonly account: string;
     readonly currency: string;
     readonly balance: Sum;
   }[];
-  /** Zero in every currency, or the books are wrong. */
+  /** Zero in every currency; anything else is a ledger error. */
   readonly trialBalance: readonly { readonly currency: string; readonly amount: Sum }[];
 }
 
-export interface Settlement extends Answer {
+export interface Settlement extends Envelope {
   readonly object: 'settlement';
   readonly id: string;
   readonly status: 'open' | 'closed';
@@ -292,7 +261,7 @@ export interface SettlementReport extends Settlement {
   readonly nextCursor: string | null;
 }
 
-export interface Side<Amount> {
+interface Side<Amount> {
   readonly gross: Amount;
   readonly fee: Amount;
   readonly net: Amount;
@@ -315,8 +284,8 @@ export interface ReconciliationLine {
   readonly createdAt: Instant;
 }
 
-/** A list with its own sums: read it by `useList<ReconciliationLine>` and cast `data`, or by useRead. */
-export interface Reconciliation extends Answer {
+/** A list with totals: read it with `useList<ReconciliationLine>` and cast `data`, or with useRead. */
+export interface Reconciliation extends Envelope {
   readonly object: 'reconciliation';
   readonly data: readonly ReconciliationLine[];
   readonly hasMore: boolean;
@@ -331,16 +300,16 @@ export interface Reconciliation extends Answer {
   }[];
 }
 
-export interface Clock extends Answer {
+export interface Clock extends Envelope {
   readonly object: 'clock';
   readonly status: 'running' | 'frozen';
   readonly now: Instant;
   readonly offsetSeconds: number;
 }
 
-export interface Happened {
+export interface Effect {
   readonly at: Instant;
-  /** The kind of record that moved, or `delivery` for an attempt. */
+  /** The type of the changed record, or `delivery` for an attempt. */
   readonly type: string;
   readonly id: string;
   readonly action: string;
@@ -357,12 +326,12 @@ export interface ClockAdvanced extends Clock {
     readonly nextAt: Instant;
     readonly to: Instant;
   };
-  readonly happened: readonly Happened[];
+  readonly happened: readonly Effect[];
 }
 
 export type RetryProfile = 'standard' | 'fast' | 'none';
 
-export interface Webhook extends Moving {
+export interface Webhook extends StatefulRecord {
   readonly object: 'webhook';
   readonly status: 'enabled' | 'disabled';
   readonly applicationId: string;
@@ -374,14 +343,14 @@ export interface Webhook extends Moving {
   readonly secretHint: string;
   readonly previousSecretExpiresAt: Instant | null;
   readonly disabledReason: 'requested' | 'gone' | 'failing' | null;
-  /** Only when read alone. */
+  /** Only in a single-record response. */
   readonly health?: {
     readonly failingSince: Instant | null;
     readonly lastSuccessAt: Instant | null;
     readonly lastFailureAt: Instant | null;
     readonly pendingDeliveries: number;
   };
-  /** Only in the answers that made it: creation and rotation. */
+  /** Only in the responses to creation and rotation. */
   readonly secret?: string;
 }
 
@@ -399,7 +368,7 @@ export interface Attempt {
   readonly bodiesCleared: boolean;
 }
 
-export interface Delivery extends Answer {
+export interface Delivery extends Envelope {
   readonly object: 'delivery';
   readonly id: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
@@ -415,14 +384,14 @@ export interface Delivery extends Answer {
   readonly lastError: string | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
-  /** These three only when read alone. */
+  /** These three only in a single-record response. */
   readonly url?: string;
   readonly requestBody?: string;
   readonly attempts?: readonly Attempt[];
 }
 
-/** An event as the list of events and the stream carry it. */
-export interface EventRecord extends Answer {
+/** An event as in the event list and the event stream. */
+export interface EventRecord extends Envelope {
   readonly object: 'event';
   readonly id: string;
   readonly type: string;
@@ -437,7 +406,7 @@ export interface EventRecord extends Answer {
   readonly createdAt: Instant;
 }
 
-export interface EventReplay extends Answer {
+export interface EventReplay extends Envelope {
   readonly object: 'replay';
   readonly status: 'completed';
   readonly eventId: string;
@@ -446,7 +415,7 @@ export interface EventReplay extends Answer {
   readonly deliveryIds: readonly string[];
 }
 
-export interface Replay extends Answer {
+export interface Replay extends Envelope {
   readonly object: 'replay';
   readonly id: string | null;
   readonly status: 'running' | 'completed';
@@ -459,7 +428,7 @@ export interface Replay extends Answer {
   readonly replayed: number;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
-  /** Only when read alone. */
+  /** Only in a single-record response. */
   readonly deliveries?: { readonly pending: number; readonly succeeded: number; readonly failed: number };
 }
 
@@ -479,7 +448,7 @@ export interface StateMachine {
   }[];
 }
 
-export interface StateMachines extends Answer {
+export interface StateMachines extends Envelope {
   readonly object: 'state_machines';
   readonly machines: readonly StateMachine[];
 }
@@ -509,7 +478,7 @@ export interface ExaminedCase {
   readonly example: string | null;
 }
 
-export interface Examination extends Answer {
+export interface Examination extends Envelope {
   readonly object: 'examination';
   readonly id: string;
   readonly status: 'passed' | 'failed';
@@ -524,7 +493,7 @@ export interface Examination extends Answer {
   readonly cases: readonly ExaminedCase[];
 }
 
-export interface Capabilities extends Answer {
+export interface Capabilities extends Envelope {
   readonly object: 'capabilities';
   readonly apiVersion: string;
   readonly apiVersions: readonly string[];

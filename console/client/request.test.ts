@@ -6,7 +6,7 @@ import { IdempotencyKey } from './idempotency.ts';
 import { createQueryClient, keys } from './queries.ts';
 import {
   ApiProblem,
-  address,
+  apiUrl,
   asProblem,
   get,
   isReachable,
@@ -24,7 +24,7 @@ interface Received {
 }
 
 const received: Received[] = [];
-let answer: (response: ServerResponse, request: Received) => void;
+let respond: (response: ServerResponse, request: Received) => void;
 
 const server = createServer((request, response) => {
   const parts: Buffer[] = [];
@@ -33,7 +33,7 @@ const server = createServer((request, response) => {
     const { method, url, headers } = request;
     const one = { method, url, headers, body: Buffer.concat(parts).toString() };
     received.push(one);
-    answer(response, one);
+    respond(response, one);
   });
 });
 
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   received.length = 0;
-  answer = json(200, { object: 'ok' });
+  respond = json(200, { object: 'ok' });
 });
 afterAll(async () => {
   setGlobalOrigin(undefined);
@@ -70,7 +70,7 @@ async function problemOf(promise: Promise<unknown>): Promise<ApiProblem> {
   return thrown;
 }
 
-describe('address', () => {
+describe('apiUrl', () => {
   test.each<[Path, Query, string]>([
     ['session', {}, '/console/api/session'],
     ['session/sign_in', {}, '/console/api/session/sign_in'],
@@ -81,7 +81,7 @@ describe('address', () => {
     ['app/a', { status: '', q: undefined, cursor: null }, '/console/api/org_1/app_1/a'],
     ['app/a', { q: 'a b&c=d?#/+é' }, '/console/api/org_1/app_1/a?q=a+b%26c%3Dd%3F%23%2F%2B%C3%A9'],
   ])('of %s with %j is %s', (path, query, url) => {
-    expect(address(path, scope, query)).toBe(url);
+    expect(apiUrl(path, scope, query)).toBe(url);
   });
 });
 
@@ -111,7 +111,7 @@ describe('requests', () => {
     expect(received[0]?.headers['idempotency-key']).toBeUndefined();
   });
 
-  // Other sites cannot send this content type without a CORS preflight, which the server refuses.
+  // Other sites cannot send this content type without a CORS preflight, which the server rejects.
   test('a write sends JSON, with its Idempotency-Key', async () => {
     await post('app/developer_api_payments', { amount: 1250, description: 'Größe' }, 'key-1', scope);
     expect(received[0]).toMatchObject({
@@ -145,7 +145,7 @@ describe('problems', () => {
   test.each([400, 401, 403, 404, 409, 422, 429, 500, 503])(
     'a %i keeps every field of the error',
     async (status) => {
-      answer = json(status, { requestId: 'req_1', error }, { 'Retry-After': '7' });
+      respond = json(status, { requestId: 'req_1', error }, { 'Retry-After': '7' });
       const problem = await problemOf(get('session'));
       expect(problem).toMatchObject({ ...error, status, requestId: 'req_1', retryAfter: 7 });
     },
@@ -156,8 +156,8 @@ describe('problems', () => {
     ['an empty body', ''],
     ['JSON without an error', '{"ok":false}'],
     ['the JSON null', 'null'],
-  ])('%s with status 502 is an unreadable answer that names the status', async (_, body) => {
-    answer = json(502, body);
+  ])('%s with status 502 is an unreadable response that names the status', async (_, body) => {
+    respond = json(502, body);
     const problem = await problemOf(get('session'));
     expect(problem).toMatchObject({ status: 502, code: 'unreadable_answer', requestId: undefined });
     expect(problem.message).toContain('502');
@@ -166,32 +166,32 @@ describe('problems', () => {
   test.each([undefined, 'Wed, 21 Oct 2026 07:28:00 GMT'])(
     'Retry-After %s is not a number of seconds',
     async (value) => {
-      answer = json(429, { error }, value === undefined ? {} : { 'Retry-After': value });
+      respond = json(429, { error }, value === undefined ? {} : { 'Retry-After': value });
       expect((await problemOf(get('session'))).retryAfter).toBeUndefined();
     },
   );
 
   test('a success that is not JSON is a problem, not data', async () => {
-    answer = json(200, '<html>');
+    respond = json(200, '<html>');
     expect(await problemOf(get('session'))).toMatchObject({ status: 200, code: 'unreadable_answer' });
   });
 
-  test('a connection that closes without an answer is network_failed with status 0', async () => {
-    answer = (response) => response.destroy();
+  test('a connection that closes without a response is network_failed with status 0', async () => {
+    respond = (response) => response.destroy();
     expect(await problemOf(post('session/a', {}))).toMatchObject({
       status: 0,
       code: 'network_failed',
-      isOpen: true,
+      isOutcomeUnknown: true,
     });
   });
 
   test('a success whose body is cut off has an unknown outcome: the retry sends the same key', async () => {
-    answer = (response) => {
+    respond = (response) => {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '100' });
       response.write('{"object":', () => response.destroy());
     };
     const problem = await problemOf(post('session/a', {}));
-    expect(problem).toMatchObject({ status: 200, isOpen: true });
+    expect(problem).toMatchObject({ status: 200, isOutcomeUnknown: true });
     const key = new IdempotencyKey();
     const first = key.of('session/a', {});
     key.settle(problem);
@@ -200,7 +200,7 @@ describe('problems', () => {
 
   test('a read that the caller aborts throws the abort and not a problem', async () => {
     const controller = new AbortController();
-    answer = () => controller.abort(new Error('left the page'));
+    respond = () => controller.abort(new Error('left the page'));
     await expect(get('session', {}, noScope, controller.signal)).rejects.toThrow('left the page');
   });
 
@@ -215,8 +215,8 @@ describe('problems', () => {
     [404, 'resource_not_found', false],
     [409, 'invalid_state_transition', false],
     [422, 'idempotency_key_reused', false],
-  ])('a write that ended with %i %s has an unknown outcome: %s', (status, code, isOpen) => {
-    expect(new ApiProblem({ status, code, message: '' }).isOpen).toBe(isOpen);
+  ])('a write that ended with %i %s has an unknown outcome: %s', (status, code, isUnknown) => {
+    expect(new ApiProblem({ status, code, message: '' }).isOutcomeUnknown).toBe(isUnknown);
   });
 
   test('asProblem keeps a problem and wraps everything else', () => {
@@ -243,17 +243,17 @@ describe('Idempotency-Key of a form', () => {
     return received.at(-1)?.headers['idempotency-key'] as string | undefined;
   }
 
-  const refused = (status: number, code: string) => json(status, { error: { code, message: '' } });
+  const errorResponse = (status: number, code: string) => json(status, { error: { code, message: '' } });
 
   test.each<[string, (response: ServerResponse) => void]>([
     ['a closed connection', (response) => response.destroy()],
-    ['a 500', refused(500, 'internal_error')],
-    ['a 503', refused(503, 'service_unavailable')],
-    ['a 429', refused(429, 'rate_limited')],
-    ['a request still in progress', refused(409, 'idempotency_in_progress')],
+    ['a 500', errorResponse(500, 'internal_error')],
+    ['a 503', errorResponse(503, 'service_unavailable')],
+    ['a 429', errorResponse(429, 'rate_limited')],
+    ['a request still in progress', errorResponse(409, 'idempotency_in_progress')],
   ])('stays the same for the same body after %s', async (_, outcome) => {
     const key = new IdempotencyKey();
-    answer = outcome;
+    respond = outcome;
     const first = await write(key, { amount: 1 });
     const second = await write(key, { amount: 1 });
     expect(first).toMatch(/^[0-9a-f-]{36}$/);
@@ -262,17 +262,17 @@ describe('Idempotency-Key of a form', () => {
 
   test.each<[string, (response: ServerResponse) => void]>([
     ['a success', json(200, {})],
-    ['a refusal', refused(400, 'invalid_request')],
-    ['a conflict', refused(409, 'invalid_state_transition')],
+    ['a rejection', errorResponse(400, 'invalid_request')],
+    ['a conflict', errorResponse(409, 'invalid_state_transition')],
   ])('is new for the same body after %s', async (_, outcome) => {
     const key = new IdempotencyKey();
-    answer = outcome;
+    respond = outcome;
     expect(await write(key, { amount: 1 })).not.toBe(await write(key, { amount: 1 }));
   });
 
-  test('is new for an edited body or another path, also after an unclear outcome', async () => {
+  test('is new for an edited body or another path, also after an unknown outcome', async () => {
     const key = new IdempotencyKey();
-    answer = refused(500, 'internal_error');
+    respond = errorResponse(500, 'internal_error');
     const sent = [
       await write(key, { amount: 1 }),
       await write(key, { amount: 2 }),
@@ -304,7 +304,7 @@ describe('query client', () => {
     ['session_missing', 1],
     ['role_missing', 0],
   ])('after %s the session ends %i times', async (code, times) => {
-    answer = json(401, { error: { code, message: '' } });
+    respond = json(401, { error: { code, message: '' } });
     let ended = 0;
     const client = createQueryClient(() => {
       ended += 1;
@@ -318,7 +318,7 @@ describe('query client', () => {
     client.clear();
   });
 
-  test('the cache keeps organizations and applications apart', () => {
+  test('the cache separates organizations and applications', () => {
     const other = { orgId: 'org_1', appId: 'app_2' };
     expect(keys.read('app/a', scope)).not.toEqual(keys.read('app/a', other));
     expect(keys.read('org/a', scope)).toEqual(keys.read('org/a', other));

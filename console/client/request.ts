@@ -1,11 +1,11 @@
 /**
- * The one place where the browser talks to the server. A path starts with its base: `session...` for the person,
- * `org/...` for the organization, `app/...` for the application, whose part after the base is written as in the API,
- * for example `app/developer_api_payments/pay_1`. Whatever goes wrong is thrown as an ApiProblem.
+ * The only module that sends requests to the server. A path starts with its base: `session...` for the person,
+ * `org/...` for the organization, `app/...` for the application. The part after the base is the API path,
+ * for example `app/developer_api_payments/pay_1`. Every failure is thrown as an ApiProblem.
  */
 export type Path = 'session' | `session/${string}` | `org/${string}` | `app/${string}`;
 
-/** Which organization and application the paths are meant for. */
+/** The organization and application that a path refers to. */
 export interface Scope {
   readonly orgId: string | null;
   readonly appId: string | null;
@@ -28,7 +28,7 @@ interface ProblemFields {
   readonly docUrl?: string | undefined;
 }
 
-/** What the server refused, or `network_failed` with status 0 when no answer came. */
+/** An error response of the server, or `network_failed` with status 0 if there was no response. */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
@@ -54,10 +54,10 @@ export class ApiProblem extends Error {
   }
 
   /**
-   * The outcome of the write is unknown: a retry must send the same Idempotency-Key. That includes a success whose body was cut
-   * off or unreadable.
+   * Whether the outcome of the write is unknown: a retry must send the same Idempotency-Key. This includes a success whose
+   * body was truncated or unreadable.
    */
-  get isOpen(): boolean {
+  get isOutcomeUnknown(): boolean {
     return (
       this.status < 300 ||
       this.status >= 500 ||
@@ -72,7 +72,7 @@ export function isReachable(path: Path, scope: Scope): boolean {
   return path.startsWith('org/') ? scope.orgId !== null : true;
 }
 
-export function address(path: Path, scope: Scope, query: Query = {}): string {
+export function apiUrl(path: Path, scope: Scope, query: Query = {}): string {
   const rest = path.startsWith('session') ? path : `${baseOf(path, scope)}${path.slice(3)}`;
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -92,7 +92,7 @@ export function get<T>(
   scope: Scope = noScope,
   signal?: AbortSignal,
 ): Promise<T> {
-  return send<T>(address(path, scope, query), { method: 'GET', ...(signal ? { signal } : {}) });
+  return send<T>(apiUrl(path, scope, query), { method: 'GET', ...(signal ? { signal } : {}) });
 }
 
 export function post<T>(
@@ -103,7 +103,7 @@ export function post<T>(
 ): Promise<T> {
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
   if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
-  return send<T>(address(path, scope), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
+  return send<T>(apiUrl(path, scope), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
 }
 
 async function send<T>(url: string, init: RequestInit): Promise<T> {
@@ -124,13 +124,13 @@ async function send<T>(url: string, init: RequestInit): Promise<T> {
   throw problemOf(response, body);
 }
 
-/** Why something that is no JSON was not given. */
-export async function refusalOf(response: Response): Promise<ApiProblem> {
+/** The problem in a response that is not JSON on success, such as CSV or XML. */
+export async function problemFrom(response: Response): Promise<ApiProblem> {
   return problemOf(response, await response.json().catch(() => undefined));
 }
 
 function unreachable(): ApiProblem {
-  const message = 'The server did not answer. Check the connection, then try again.';
+  const message = 'The server did not respond. Check the connection, then try again.';
   return new ApiProblem({ status: 0, code: 'network_failed', message });
 }
 
@@ -142,13 +142,13 @@ function problemOf(response: Response, body: unknown): ApiProblem {
     ...error,
     status: response.status,
     code: error?.code ?? 'unreadable_answer',
-    message: error?.message ?? `The server answered ${response.status} without saying why.`,
+    message: error?.message ?? `The server responded with ${response.status} and no error message.`,
     requestId: envelope?.requestId,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });
 }
 
-/** Anything thrown, as an ApiProblem, so that pages know one kind of failure only. */
+/** Converts anything thrown to an ApiProblem, so that pages handle a single error type. */
 export function asProblem(thrown: unknown): ApiProblem {
   if (thrown instanceof ApiProblem) return thrown;
   const message = thrown instanceof Error ? thrown.message : 'Something went wrong in the console.';

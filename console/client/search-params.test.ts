@@ -126,7 +126,7 @@ describe('paging', () => {
     );
   });
 
-  test('a linked page without remembered cursors goes back to the first page', () => {
+  test('a linked page without stored cursors goes back to the first page', () => {
     expect(previousPage({ cursor: 'c7', previous: [] })).toEqual(first);
   });
 });

@@ -30,16 +30,16 @@ export function clearedFilters(values: Search): Record<string, undefined> {
 
 export interface Page {
   readonly cursor: string | undefined;
-  /** The cursors of the previous pages; an empty text is the first page. */
+  /** The cursors of the previous pages; an empty string is the first page. */
   readonly previous: string[];
 }
 
-/** The page after this one, with this page's cursor remembered. */
+/** The next page; this page's cursor is added to the history. */
 export function nextPage({ cursor, previous }: Page, next: string | undefined): Page {
   return { cursor: next, previous: [...previous, cursor ?? ''] };
 }
 
-/** The page before this one; without a remembered cursor, the first page. */
+/** The previous page; without a stored cursor, the first page. */
 export function previousPage({ previous }: Page): Page {
   return { cursor: previous.at(-1) || undefined, previous: previous.slice(0, -1) };
 }

@@ -1,18 +1,18 @@
 /**
- * What the server answers. First what only the console asks (session, organization, application), then the records of
- * the public API as docs/openapi.json describes them. Texts that the server may extend (states, codes, event types)
- * stay `string` unless the console decides something by them.
+ * Response types. First the resources of the console API (session, organization, application), then the records of
+ * the public API as in docs/openapi.json. Values that the server may extend (states, codes, event types)
+ * are `string` unless the console branches on them.
  */
 export * from './records.ts';
 
 import type { Instant, RetryProfile, Sum } from './records.ts';
 
-interface Answer {
+interface Envelope {
   readonly requestId?: string;
   readonly sandbox?: true;
 }
 
-export interface List<T> extends Answer {
+export interface List<T> extends Envelope {
   readonly object: 'list';
   readonly data: readonly T[];
   readonly hasMore: boolean;
@@ -28,13 +28,13 @@ export interface Person {
   readonly twoFactor: boolean;
 }
 
-export interface Membership {
+interface Membership {
   readonly id: string;
   readonly name: string;
   readonly role: Role;
 }
 
-export interface Session extends Answer {
+export interface Session extends Envelope {
   readonly object: 'session';
   readonly status: 'ok' | 'two_factor_required';
   readonly person: Person | null;
@@ -55,7 +55,7 @@ export interface DeviceSession {
   readonly expiresAt: Instant;
 }
 
-export interface TwoFactor extends Answer {
+export interface TwoFactor extends Envelope {
   readonly object: 'two_factor';
   readonly status: 'pending';
   readonly uri: string;
@@ -64,7 +64,7 @@ export interface TwoFactor extends Answer {
 }
 
 /** An invitation as the invited person sees it before accepting. */
-export interface InvitationOffer extends Answer {
+export interface InvitationOffer extends Envelope {
   readonly object: 'invitation';
   readonly status: 'pending';
   readonly organizationName: string;
@@ -73,7 +73,7 @@ export interface InvitationOffer extends Answer {
   readonly expiresAt: Instant;
 }
 
-export interface Organization extends Answer {
+export interface Organization extends Envelope {
   readonly object: 'organization';
   readonly id: string;
   readonly name: string;
@@ -81,7 +81,7 @@ export interface Organization extends Answer {
   readonly createdAt?: Instant;
 }
 
-export interface Application extends Answer {
+export interface Application extends Envelope {
   readonly object: 'application';
   readonly id: string;
   readonly name: string;
@@ -109,8 +109,8 @@ export interface Member {
   readonly createdAt: Instant;
 }
 
-/** An invitation as the organization's admins see it; `url` only in the answer that made it. */
-export interface Invitation extends Answer {
+/** An invitation as the organization's admins see it; `url` only in the response to its creation. */
+export interface Invitation extends Envelope {
   readonly object: 'invitation';
   readonly id: string;
   readonly email: string | null;
@@ -121,7 +121,7 @@ export interface Invitation extends Answer {
   readonly url?: string;
 }
 
-export interface ResetLink extends Answer {
+export interface ResetLink extends Envelope {
   readonly object: 'reset_link';
   readonly url: string;
   readonly expiresAt: Instant;
@@ -148,7 +148,7 @@ export interface AuditEntry {
   readonly code: string | null;
 }
 
-export interface AuditVerification extends Answer {
+export interface AuditVerification extends Envelope {
   readonly object: 'audit_verification';
   readonly status: 'intact' | 'broken';
   readonly seals: number;
@@ -159,7 +159,7 @@ export interface AuditVerification extends Answer {
   readonly checkedAt: Instant;
 }
 
-export interface ApiKey extends Answer {
+export interface ApiKey extends Envelope {
   readonly object: 'api_key';
   readonly id: string;
   readonly applicationId: string;
@@ -174,12 +174,12 @@ export interface ApiKey extends Answer {
   readonly lastUsedIp: string | null;
   readonly status: 'active' | 'expired' | 'revoked';
   readonly createdAt: Instant;
-  /** Only in the answer that made it. */
+  /** Only in the response to its creation. */
   readonly key?: string;
   readonly replaces?: string;
 }
 
-export interface RequestRecord extends Answer {
+export interface RequestRecord extends Envelope {
   readonly object: 'request';
   readonly id: string;
   readonly at: Instant;
@@ -193,13 +193,13 @@ export interface RequestRecord extends Answer {
   readonly ip: string | null;
   readonly idempotencyKey: string | null;
   readonly isReplay: boolean;
-  /** The plan that hit it. */
+  /** The fault plan that was applied to it. */
   readonly faultPlanId: string | null;
   readonly requestBody?: string | null;
   readonly responseBody?: string | null;
 }
 
-export interface RequestErrors extends Answer {
+export interface RequestErrors extends Envelope {
   readonly object: 'request_errors';
   readonly groups: readonly {
     readonly code: string;
@@ -221,12 +221,12 @@ export interface TimelineItem {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-export interface Timeline extends Answer {
+export interface Timeline extends Envelope {
   readonly object: 'timeline';
   readonly id: string;
   /** Newest first. */
   readonly items: readonly TimelineItem[];
-  /** Older items were left out. */
+  /** Older items are omitted. */
   readonly hasMore?: boolean;
 }
 
@@ -248,12 +248,12 @@ export interface SearchHit {
   readonly status: string | null;
 }
 
-export interface SearchAnswer extends Answer {
+export interface SearchResponse extends Envelope {
   readonly object: 'search';
   readonly hits: readonly SearchHit[];
 }
 
-export interface Overview extends Answer {
+export interface Overview extends Envelope {
   readonly object: 'overview';
   readonly from: Instant;
   readonly to: Instant;
@@ -335,19 +335,19 @@ export interface CoverageSection extends Share {
   readonly items: readonly CoverageItem[];
 }
 
-export interface Coverage extends Answer {
+export interface Coverage extends Envelope {
   readonly object: 'coverage';
   readonly summary: Share;
   readonly sections: readonly CoverageSection[];
 }
 
-export interface Reset extends Answer {
+export interface Reset extends Envelope {
   readonly object: 'reset';
   readonly deleted: Readonly<Record<string, number>>;
 }
 
-/** What a fork has made; its keys and secrets are in no other answer. */
-export interface Fork extends Answer {
+/** The result of a fork; no other response contains its keys and secrets. */
+export interface Fork extends Envelope {
   readonly object: 'import';
   readonly organization: { readonly id: string; readonly name: string };
   readonly apiKeys: readonly { readonly id: string; readonly name: string; readonly key?: string }[];

@@ -4,10 +4,10 @@ import { useRead } from '../client/queries.ts';
 import type { ApiProblem } from '../client/request.ts';
 import type { Application, List } from '../client/shapes.ts';
 
-/** Which application a page is about: `?app=` in the URL, else the one last chosen here, else the oldest active one. */
-export interface ChosenApplication {
+/** The page's application: `?app=` in the URL, else the last selected one, else the oldest active one. */
+export interface SelectedApplication {
   readonly applications: readonly Application[];
-  readonly chosen: Application | undefined;
+  readonly selected: Application | undefined;
   readonly isLoading: boolean;
   readonly problem: ApiProblem | null;
   readonly refresh: () => void;
@@ -27,11 +27,11 @@ function remember(orgId: string, appId: string): void {
   try {
     localStorage.setItem(storageKey(orgId), appId);
   } catch {
-    // Without storage the choice lives in the URL alone.
+    // Without storage, only the URL holds the selection.
   }
 }
 
-export function useChosenApplication(orgId: string): ChosenApplication {
+export function useSelectedApplication(orgId: string): SelectedApplication {
   const { data, isLoading, problem, refresh } = useRead<List<Application>>('org/applications', {
     limit: 100,
   });
@@ -41,19 +41,19 @@ export function useChosenApplication(orgId: string): ChosenApplication {
   const applications = data?.data ?? [];
   const find = (id: string | null | undefined) => applications.find((application) => application.id === id);
   const last = find(remembered(orgId));
-  const chosen =
+  const selected =
     find(search.app) ??
     (last?.status === 'active' ? last : undefined) ??
     applications.findLast(({ status }) => status === 'active') ??
     applications.at(-1);
-  const appId = chosen?.id;
+  const appId = selected?.id;
   useEffect(() => {
     if (appId === undefined) return;
     remember(orgId, appId);
-    // The URL always names the application, so that a copied link shows the same to somebody else.
+    // The URL always names the application, so that a copied link opens the same page for another person.
     if (search.app !== appId) {
       void navigate({
-        // Not '.': from an address that no page has, that would lead away from saying so.
+        // Not '.': on an unknown path that would navigate away from the not-found page.
         to: pathname,
         search: { ...search, app: appId },
         replace: true,
@@ -62,5 +62,5 @@ export function useChosenApplication(orgId: string): ChosenApplication {
       });
     }
   }, [orgId, appId, pathname, search, navigate]);
-  return { applications, chosen, isLoading, problem, refresh };
+  return { applications, selected, isLoading, problem, refresh };
 }

@@ -20,7 +20,7 @@ test.each([
   expect(describeOffset({ status: 'running', offsetSeconds })).toBe(text);
 });
 
-test.each([0, 3_600, 86_400])('a frozen clock says so, whatever its offset (%i s)', (offsetSeconds) => {
+test.each([0, 3_600, 86_400])('a frozen clock says so, regardless of its offset (%i s)', (offsetSeconds) => {
   expect(describeOffset({ status: 'frozen', offsetSeconds })).toMatch(/^Frozen/);
 });
 

@@ -1,22 +1,22 @@
 import type { Clock } from '../client/shapes.ts';
-import { count } from '../parts/words.ts';
+import { pluralize } from '../parts/text.ts';
 
-/** How far the application clock is ahead of real time, as a sentence. */
+/** The offset of the application clock from real time, as a sentence. */
 export function describeOffset({ status, offsetSeconds }: Pick<Clock, 'status' | 'offsetSeconds'>): string {
-  if (status === 'frozen') return 'Frozen: it stands until it is advanced or reset.';
+  if (status === 'frozen') return 'Frozen until it is advanced or reset.';
   if (offsetSeconds === 0) return 'Real time.';
-  // Rounded to a minute: after an advance by a day the clock is behind by the seconds that the advance took.
+  // Rounded to minutes: after an advance by a day the clock is behind by the seconds that the advance took.
   const minutes = Math.round(offsetSeconds / 60);
   const hours = Math.floor(minutes / 60);
   const days = Math.floor(hours / 24);
   const ahead =
     days > 0
-      ? `${count(days, 'day')}, ${count(hours % 24, 'hour')}`
+      ? `${pluralize(days, 'day')}, ${pluralize(hours % 24, 'hour')}`
       : hours > 0
-        ? count(hours, 'hour')
+        ? pluralize(hours, 'hour')
         : offsetSeconds < 60
-          ? count(offsetSeconds, 'second')
-          : count(minutes, 'minute');
+          ? pluralize(offsetSeconds, 'second')
+          : pluralize(minutes, 'minute');
   return `${ahead} ahead of real time.`;
 }
 

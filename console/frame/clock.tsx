@@ -1,6 +1,6 @@
 import { Clock3, Snowflake } from 'lucide-react';
 import { useContext, useState } from 'react';
-import { absoluteWords, ClockContext, useNow } from '../client/now.ts';
+import { ClockContext, formatInstant, useNow } from '../client/now.ts';
 import { useWrite } from '../client/queries.ts';
 import type { Clock, ClockAdvanced } from '../client/shapes.ts';
 import { Button } from '../parts/button.tsx';
@@ -10,9 +10,9 @@ import { Popover } from '../parts/popover.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { classes, count } from '../parts/words.ts';
+import { classes, pluralize } from '../parts/text.ts';
 import { describeOffset, instantOfInput } from './clock-offset.ts';
-import { HappenedList } from './happened.tsx';
+import { EffectList } from './effects.tsx';
 import { useAllowed } from './session.tsx';
 
 type Advance = { readonly seconds: number } | { readonly to: string };
@@ -23,7 +23,7 @@ const steps = [
   { label: '+1 week', seconds: 604_800 },
 ];
 
-/** The application's time in the header; behind it the time machine. */
+/** The application time in the header; opens the clock panel. */
 export function ClockControl() {
   const reading = useContext(ClockContext);
   const [isOpen, setOpen] = useState(false);
@@ -32,7 +32,7 @@ export function ClockControl() {
   const isShifted = clock.status === 'frozen' || clock.offsetSeconds !== 0;
   return (
     <Popover
-      label="Clock of the application"
+      label="Application clock"
       isOpen={isOpen}
       onOpenChange={setOpen}
       trigger={
@@ -46,23 +46,23 @@ export function ClockControl() {
           )}
         >
           {clock.status === 'frozen' ? <Snowflake aria-hidden size={16} /> : <Clock3 aria-hidden size={16} />}
-          <span className="sr-only">Clock of the application: </span>
+          <span className="sr-only">Application clock: </span>
           <span className="max-md:sr-only">
-            <Ticking />
+            <CurrentTime />
           </span>
         </button>
       }
     >
-      <TimeMachine clock={clock} onGo={() => setOpen(false)} />
+      <ClockPanel clock={clock} onNavigate={() => setOpen(false)} />
     </Popover>
   );
 }
 
-function Ticking() {
-  return <>{absoluteWords(useNow('application', 1_000), true)}</>;
+function CurrentTime() {
+  return <>{formatInstant(useNow('application', 1_000), true)}</>;
 }
 
-function TimeMachine({ clock, onGo }: { readonly clock: Clock; readonly onGo: () => void }) {
+function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onNavigate: () => void }) {
   const mayWrite = useAllowed('developer');
   const advance = useWrite<ClockAdvanced, Advance>('app/developer_api_clock/advance');
   const freeze = useWrite<Clock>('app/developer_api_clock/freeze');
@@ -79,7 +79,7 @@ function TimeMachine({ clock, onGo }: { readonly clock: Clock; readonly onGo: ()
           <StatusBadge status={clock.status} />
         </div>
         <p className="mt-1 text-lg tabular-nums">
-          <Ticking />
+          <CurrentTime />
         </p>
         <p className="text-sm text-muted">{describeOffset(clock)}</p>
       </div>
@@ -124,15 +124,15 @@ function TimeMachine({ clock, onGo }: { readonly clock: Clock; readonly onGo: ()
           </div>
         </>
       ) : (
-        <p className="text-sm text-muted">Your role may look at the clock but not move it.</p>
+        <p className="text-sm text-muted">Your role can view the clock but not change it.</p>
       )}
-      {isBusy ? <Progress label="The clock is moving" value={null} /> : null}
+      {isBusy ? <Progress label="Advancing the clock" value={null} /> : null}
       {problem ? <ProblemBanner problem={problem} /> : null}
-      {advance.answer && !isBusy ? (
+      {advance.response && !isBusy ? (
         <Outcome
-          answer={advance.answer}
+          result={advance.response}
           onContinue={(until) => void advance.write({ to: until })}
-          onGo={onGo}
+          onNavigate={onNavigate}
         />
       ) : null}
       <ConfirmDialog
@@ -144,40 +144,38 @@ function TimeMachine({ clock, onGo }: { readonly clock: Clock; readonly onGo: ()
         problem={reset.problem}
         onConfirm={() => void reset.write({})}
       >
-        The clock goes back to now and runs. What has happened stays: records keep the times they got.
+        Resets the clock to the current time. Nothing is undone: records keep their timestamps.
       </ConfirmDialog>
     </div>
   );
 }
 
 interface OutcomeProps {
-  readonly answer: ClockAdvanced;
+  readonly result: ClockAdvanced;
   readonly onContinue: (to: string) => void;
-  readonly onGo: () => void;
+  readonly onNavigate: () => void;
 }
 
-function Outcome({ answer, onContinue, onGo }: OutcomeProps) {
-  const { left } = answer;
+function Outcome({ result, onContinue, onNavigate }: OutcomeProps) {
+  const { left } = result;
   return (
     <section aria-live="polite" className="flex flex-col gap-3 border-t pt-3">
       <h3 className="font-semibold">
-        {answer.happened.length === 0
-          ? 'Nothing fell due'
-          : `${count(answer.happened.length, 'thing')} happened`}
+        {result.happened.length === 0 ? 'Nothing was due' : pluralize(result.happened.length, 'effect')}
       </h3>
-      {answer.complete || left === undefined ? null : (
+      {result.complete || left === undefined ? null : (
         <div className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
           <p>
-            It stopped on the way: {count(left.timers, 'timer')} and{' '}
-            {count(left.deliveries, 'delivery', 'deliveries')} are left before{' '}
-            {absoluteWords(Date.parse(left.to))}.
+            Stopped early: {pluralize(left.timers, 'timer')} and{' '}
+            {pluralize(left.deliveries, 'delivery', 'deliveries')} remain before{' '}
+            {formatInstant(Date.parse(left.to))}.
           </p>
           <Button size="small" className="mt-2" onClick={() => onContinue(left.to)}>
-            Go on
+            Continue
           </Button>
         </div>
       )}
-      <HappenedList happened={answer.happened} onGo={onGo} />
+      <EffectList happened={result.happened} onNavigate={onNavigate} />
     </section>
   );
 }

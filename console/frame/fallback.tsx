@@ -4,8 +4,8 @@ import { buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 
-/** A path that no page has, inside the layout. */
-export function MissingPage() {
+/** The not-found page inside the layout. */
+export function NotFoundPage() {
   return (
     <>
       <title>Not found · Sandbank</title>
@@ -26,17 +26,17 @@ export function MissingPage() {
   );
 }
 
-/** The same without a layout around it: also an organization that is not the person's own. */
-export function Missing() {
+/** The not-found page without the layout, also for organizations that the person is not a member of. */
+export function NotFound() {
   return (
     <main className="mx-auto max-w-lg pt-16">
-      <MissingPage />
+      <NotFoundPage />
     </main>
   );
 }
 
-/** A page that failed while it was drawn. After an update of the server the old modules are gone: loading anew mends it. */
-export function Crash({ error }: ErrorComponentProps) {
+/** A page that threw while rendering. After a server update the old modules are gone: reloading fixes it. */
+export function ErrorPage({ error }: ErrorComponentProps) {
   return (
     <div className="mx-auto max-w-lg pt-16">
       <ProblemBanner problem={asProblem(error)} onRetry={() => location.reload()} />

@@ -15,20 +15,20 @@ import {
 import { useScope } from '../client/scope.ts';
 import type { Application } from '../client/shapes.ts';
 import { IconButton } from '../parts/button.tsx';
-import { Menu, MenuChoice, MenuItem, MenuLabel, MenuLine } from '../parts/menu.tsx';
+import { Menu, MenuItem, MenuLabel, MenuRadioGroup, MenuSeparator } from '../parts/menu.tsx';
 import { ClockControl } from './clock.tsx';
 import { signOut, useAllowed, usePerson, useSession } from './session.tsx';
 import { setTheme, type ThemeChoice, useTheme } from './theme.ts';
 
 export interface HeaderProps {
   readonly applications: readonly Application[];
-  readonly chosen: Application | undefined;
+  readonly selected: Application | undefined;
   readonly onDrawer: () => void;
   readonly onSearch: () => void;
 }
 
-/** Where you are (organization, application, its time), search, theme and account. */
-export function Header({ applications, chosen, onDrawer, onSearch }: HeaderProps) {
+/** Organization and application switcher, clock, search, theme and account. */
+export function Header({ applications, selected, onDrawer, onSearch }: HeaderProps) {
   return (
     <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b bg-ground/95 px-2 backdrop-blur sm:gap-2 sm:px-4">
       <IconButton
@@ -37,7 +37,7 @@ export function Header({ applications, chosen, onDrawer, onSearch }: HeaderProps
         onClick={onDrawer}
         className="lg:hidden"
       />
-      <Switcher applications={applications} chosen={chosen} />
+      <Switcher applications={applications} selected={selected} />
       <span
         className="rounded-sm bg-warn-soft px-1.5 py-0.5 text-xs font-semibold text-warn"
         title="No real money moves here"
@@ -62,7 +62,7 @@ export function Header({ applications, chosen, onDrawer, onSearch }: HeaderProps
           onClick={onSearch}
           className="xl:hidden"
         />
-        {chosen === undefined ? null : <ClockControl />}
+        {selected === undefined ? null : <ClockControl />}
         <ThemeSwitch className="max-sm:hidden" />
         <AccountMenu />
       </div>
@@ -70,15 +70,15 @@ export function Header({ applications, chosen, onDrawer, onSearch }: HeaderProps
   );
 }
 
-export const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
+const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
-function Switcher({ applications, chosen }: Pick<HeaderProps, 'applications' | 'chosen'>) {
+function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' | 'selected'>) {
   const { organizations } = useSession();
   const mayCreate = useAllowed('developer');
   const { orgId } = useScope();
   const navigate = useNavigate();
   const organization = organizations.find(({ id }) => id === orgId);
-  const shown = applications.filter(({ status, id }) => status === 'active' || id === chosen?.id);
+  const shown = applications.filter(({ status, id }) => status === 'active' || id === selected?.id);
   return (
     <Menu
       align="start"
@@ -90,21 +90,21 @@ function Switcher({ applications, chosen }: Pick<HeaderProps, 'applications' | '
           <span className="min-w-0 leading-tight">
             <span className="sr-only">Organization and application: </span>
             <span className="block max-w-48 truncate text-xs text-muted">{organization?.name}</span>
-            <span className="block max-w-48 truncate font-medium">{chosen?.name ?? 'No application'}</span>
+            <span className="block max-w-48 truncate font-medium">{selected?.name ?? 'No application'}</span>
           </span>
           <ChevronsUpDown aria-hidden size={14} className="shrink-0 text-faint" />
         </button>
       }
     >
       {shown.length > 0 ? (
-        <MenuChoice
+        <MenuRadioGroup
           label="Application"
-          value={chosen?.id ?? ''}
+          value={selected?.id ?? ''}
           options={shown.map(({ id, name, status }) => ({
             value: id,
             label: status === 'archived' ? `${name} (archived)` : name,
           }))}
-          // What is open may be about the application before, as its keys are: the way leads to the overview.
+          // The open page may belong to the previous application, for example its keys: go to the overview.
           onChange={(app) => void navigate({ to: `/${orgId}`, search: { app } as never })}
         />
       ) : null}
@@ -116,8 +116,8 @@ function Switcher({ applications, chosen }: Pick<HeaderProps, 'applications' | '
           New application
         </MenuItem>
       ) : null}
-      <MenuLine />
-      <MenuChoice
+      <MenuSeparator />
+      <MenuRadioGroup
         label="Organization"
         value={orgId ?? ''}
         options={organizations.map(({ id, name }) => ({ value: id, label: name }))}
@@ -140,7 +140,7 @@ function Switcher({ applications, chosen }: Pick<HeaderProps, 'applications' | '
 }
 
 const themes: readonly { readonly value: ThemeChoice; readonly label: string }[] = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ];
@@ -149,13 +149,13 @@ function isTheme(value: string): value is ThemeChoice {
   return themes.some((theme) => theme.value === value);
 }
 
-/** On phones the header has no room for it: there the theme is in the account menu. */
+/** Hidden on phones, where the account menu contains the theme. */
 export function ThemeSwitch({ className = '' }: { readonly className?: string }) {
   const theme = useTheme();
   const Icon = theme === 'dark' ? Moon : theme === 'light' ? Sun : Monitor;
   return (
     <Menu trigger={<IconButton label="Theme" icon={<Icon aria-hidden size={17} />} className={className} />}>
-      <MenuChoice
+      <MenuRadioGroup
         label="Theme"
         value={theme}
         options={themes}
@@ -182,20 +182,20 @@ function AccountMenu() {
         <span className="block truncate text-base text-ink">{person.name}</span>
         <span className="block truncate font-normal">{person.email}</span>
       </MenuLabel>
-      <MenuLine />
+      <MenuSeparator />
       <MenuItem icon={<UserRound aria-hidden size={15} />} onSelect={() => void navigate({ to: '/account' })}>
         Account
       </MenuItem>
       <div className="sm:hidden">
-        <MenuLine />
-        <MenuChoice
+        <MenuSeparator />
+        <MenuRadioGroup
           label="Theme"
           value={theme}
           options={themes}
           onChange={(value) => isTheme(value) && setTheme(value)}
         />
       </div>
-      <MenuLine />
+      <MenuSeparator />
       <MenuItem icon={<LogOut aria-hidden size={15} />} onSelect={() => void signOut()}>
         Sign out
       </MenuItem>
@@ -204,8 +204,8 @@ function AccountMenu() {
 }
 
 function initials(name: string): string {
-  const words = name.trim().split(/\s+/).slice(0, 2);
-  return words.map((word) => word.charAt(0).toUpperCase()).join('');
+  const names = name.trim().split(/\s+/).slice(0, 2);
+  return names.map((part) => part.charAt(0).toUpperCase()).join('');
 }
 
 function Initials({ name }: { readonly name: string }) {

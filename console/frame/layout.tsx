@@ -11,21 +11,21 @@ import { EmptyState } from '../parts/empty-state.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { PageSkeleton } from '../parts/skeleton.tsx';
-import { useChosenApplication } from './applications.tsx';
-import { Missing } from './fallback.tsx';
+import { useSelectedApplication } from './applications.tsx';
+import { NotFound } from './fallback.tsx';
 import { Header } from './header.tsx';
 import { isOrganizational } from './pages.ts';
 import { PaletteHost } from './palette-host.tsx';
 import { useAllowed, useSession } from './session.tsx';
 import { Drawer, Sidebar } from './sidebar.tsx';
 
-/** Everything inside an organization: it provides the scope, then sidebar, header and the page. */
+/** Everything inside an organization: scope, sidebar, header and the page. */
 export function Layout() {
   const params: { orgId?: string } = useParams({ strict: false });
   const orgId = params.orgId ?? '';
   const { organizations } = useSession();
   const scope = useMemo(() => ({ orgId, appId: null }), [orgId]);
-  if (!organizations.some(({ id }) => id === orgId)) return <Missing />;
+  if (!organizations.some(({ id }) => id === orgId)) return <NotFound />;
   return (
     <ScopeContext value={scope}>
       <Organization key={orgId} orgId={orgId} />
@@ -34,28 +34,28 @@ export function Layout() {
 }
 
 function Organization({ orgId }: { readonly orgId: string }) {
-  const state = useChosenApplication(orgId);
-  const appId = state.chosen?.id ?? null;
+  const state = useSelectedApplication(orgId);
+  const appId = state.selected?.id ?? null;
   const scope = useMemo(() => ({ orgId, appId }), [orgId, appId]);
   return (
     <ScopeContext value={scope}>
-      <WithClock>
-        <Shell applications={state.applications} chosen={state.chosen}>
+      <ClockProvider>
+        <Shell applications={state.applications} selected={state.selected}>
           {state.isLoading ? (
             <PageSkeleton />
-          ) : state.problem && state.chosen === undefined ? (
+          ) : state.problem && state.selected === undefined ? (
             <ProblemBanner problem={state.problem} onRetry={state.refresh} />
           ) : (
             <Page hasApplication={appId !== null} />
           )}
         </Shell>
-      </WithClock>
+      </ClockProvider>
     </ScopeContext>
   );
 }
 
-/** The application's clock is asked for once and shared by every instant on the page. */
-function WithClock({ children }: { readonly children: React.ReactNode }) {
+/** Reads the application clock once for all times on the page. */
+function ClockProvider({ children }: { readonly children: React.ReactNode }) {
   const { data } = useRead<Clock>('app/developer_api_clock', {}, { everyMs: 60_000 });
   const reading = useMemo<ClockReading | null>(
     () => (data === undefined ? null : { clock: data, readAtMs: Date.now() }),
@@ -66,11 +66,11 @@ function WithClock({ children }: { readonly children: React.ReactNode }) {
 
 interface ShellProps {
   readonly applications: readonly Application[];
-  readonly chosen: Application | undefined;
+  readonly selected: Application | undefined;
   readonly children: React.ReactNode;
 }
 
-function Shell({ applications, chosen, children }: ShellProps) {
+function Shell({ applications, selected, children }: ShellProps) {
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   return (
@@ -86,14 +86,14 @@ function Shell({ applications, chosen, children }: ShellProps) {
       <div className="min-w-0">
         <Header
           applications={applications}
-          chosen={chosen}
+          selected={selected}
           onDrawer={() => setDrawerOpen(true)}
           onSearch={() => setPaletteOpen(true)}
         />
         <main id="main" tabIndex={-1} className="mx-auto max-w-[76rem] px-4 pt-6 pb-20 sm:px-8">
-          {chosen?.status === 'archived' ? (
+          {selected?.status === 'archived' ? (
             <p className="mb-5 rounded-md bg-warn-soft px-3.5 py-2 text-warn">
-              This application is archived. Its records can be read; nothing new can be made.
+              This application is archived. Its records are readable, but nothing can be created.
             </p>
           ) : null}
           {children}
@@ -114,7 +114,7 @@ function Page({ hasApplication }: { readonly hasApplication: boolean }) {
       <div className="rounded-lg border bg-surface">
         <EmptyState
           icon={<Boxes aria-hidden size={20} />}
-          title={mayCreate ? 'Make your first application' : 'Nobody has made an application yet'}
+          title={mayCreate ? 'Create your first application' : 'No application has been created yet'}
           action={
             mayCreate ? (
               <Anchor to="applications" search={{ create: '1' }} className={buttonClass('primary')}>
@@ -123,8 +123,8 @@ function Page({ hasApplication }: { readonly hasApplication: boolean }) {
             ) : undefined
           }
         >
-          An application has API keys, webhooks, settings and a clock of its own. Payments, customers,
-          transfers and the books belong to the organization, and all its applications see them.
+          An application has its own API keys, webhooks, settings and clock. Payments, customers, transfers
+          and the ledger belong to the organization and are shared by its applications.
         </EmptyState>
       </div>
     </>

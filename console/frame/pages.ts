@@ -22,17 +22,17 @@ import {
 } from 'lucide-react';
 
 export interface NavigationItem {
-  /** Inside the organization; '' is the overview. */
+  /** Path inside the organization; '' is the overview. */
   readonly to: string;
   readonly label: string;
   readonly icon: LucideIcon;
   /** Works without an application. */
   readonly isOrganizational?: true;
-  /** Other paths that light this item up. */
+  /** Other paths that highlight this item. */
   readonly also?: readonly string[];
 }
 
-/** What the sidebar and the palette list, in the sidebar's groups. */
+/** The pages in the sidebar and the palette, in the sidebar's groups. */
 export const navigation: readonly (readonly [group: string, items: readonly NavigationItem[]])[] = [
   [
     'Home',
@@ -52,7 +52,7 @@ export const navigation: readonly (readonly [group: string, items: readonly Navi
     ],
   ],
   [
-    'Books',
+    'Accounting',
     [
       { to: 'ledger', label: 'Ledger', icon: BookOpen },
       { to: 'reconciliation', label: 'Reconciliation', icon: Scale },
@@ -86,7 +86,7 @@ const organizational = new Set(
   ),
 );
 
-/** Whether the page under /console/{orgId}/ can be shown without an application. */
+/** Whether the page at /console/{orgId}/{section} works without an application. */
 export function isOrganizational(section: string): boolean {
   return organizational.has(section);
 }

@@ -3,7 +3,7 @@ import type { PaletteProps } from './palette.tsx';
 
 const Palette = lazy(() => import('./palette.tsx'));
 
-/** Listens for Ctrl-K and Cmd-K, and loads the palette when it is first opened. */
+/** Listens for Ctrl-K and Cmd-K; loads the palette on first use. */
 export function PaletteHost({ isOpen, onOpenChange }: PaletteProps) {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {

@@ -5,10 +5,10 @@ import { Dialog } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useRead } from '../client/queries.ts';
 import { useScope } from '../client/scope.ts';
-import type { SearchAnswer, SearchHit } from '../client/shapes.ts';
+import type { SearchHit, SearchResponse } from '../client/shapes.ts';
 import { useReturnFocus } from '../parts/focus.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
-import { sentence } from '../parts/words.ts';
+import { sentenceCase } from '../parts/text.ts';
 import { navigation } from './pages.ts';
 import { useAllowed } from './session.tsx';
 
@@ -46,14 +46,14 @@ export interface PaletteProps {
   readonly onOpenChange: (isOpen: boolean) => void;
 }
 
-/** Pages and actions by name, records by id, reference, name or email. */
+/** Finds pages and actions by name, and records by id, reference, name or email. */
 export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
   const [text, setText] = useState('');
-  const asked = useSettled(text.trim(), 180);
-  const { data, isLoading } = useRead<SearchAnswer>(
+  const query = useDebounced(text.trim(), 180);
+  const { data, isLoading } = useRead<SearchResponse>(
     'app/search',
-    { q: asked.slice(0, 100) },
-    { isEnabled: asked.length >= 2 },
+    { q: query.slice(0, 100) },
+    { isEnabled: query.length >= 2 },
   );
   const { orgId } = useScope();
   const navigate = useNavigate();
@@ -65,13 +65,13 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
       ...(search ? { search: search as never } : {}),
     });
   };
-  const isSearching = isLoading || text.trim() !== asked;
-  const fits = ({ label }: { readonly label: string }) =>
+  const isSearching = isLoading || text.trim() !== query;
+  const matches = ({ label }: { readonly label: string }) =>
     label.toLowerCase().includes(text.trim().toLowerCase());
-  const pages = allPages.filter(fits);
+  const pages = allPages.filter(matches);
   const mayDo = { developer: useAllowed('developer'), admin: useAllowed('admin') };
-  const commands = actions.filter((action) => fits(action) && mayDo[action.role]);
-  const hits = asked.length >= 2 ? (data?.hits ?? []) : [];
+  const commands = actions.filter((action) => matches(action) && mayDo[action.role]);
+  const hits = query.length >= 2 ? (data?.hits ?? []) : [];
   return (
     <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
       <Dialog.Portal>
@@ -101,7 +101,7 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
                 <Group heading="Records">
                   {hits.map((hit) => (
                     <Item key={hit.id} value={hit.id} onSelect={() => go(hitPages[hit.kind](hit.id))}>
-                      <span className="w-20 shrink-0 text-xs text-faint">{sentence(hit.kind)}</span>
+                      <span className="w-20 shrink-0 text-xs text-faint">{sentenceCase(hit.kind)}</span>
                       <span className="min-w-0 flex-1">
                         <span className="block truncate">{hit.title}</span>
                         {hit.subtitle ? (
@@ -135,7 +135,7 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
               ) : null}
               {hits.length + pages.length + commands.length === 0 ? (
                 <Command.Item disabled value="nothing" className="px-3 py-8 text-center text-muted">
-                  {isSearching ? 'Searching…' : 'Nothing found.'}
+                  {isSearching ? 'Searching…' : 'No results.'}
                 </Command.Item>
               ) : null}
             </Command.List>
@@ -180,8 +180,8 @@ function Item({ value, onSelect, children }: ItemProps) {
   );
 }
 
-/** A value that has not changed for a while: not every letter asks the server. */
-function useSettled(value: string, ms: number): string {
+/** A debounced value: not every keystroke sends a request. */
+function useDebounced(value: string, ms: number): string {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), ms);

@@ -8,16 +8,16 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { PageSkeleton } from '../parts/skeleton.tsx';
-import { Crash, Missing, MissingPage } from './fallback.tsx';
+import { ErrorPage, NotFound, NotFoundPage } from './fallback.tsx';
 import { Layout } from './layout.tsx';
 import { RequirePerson, useSession } from './session.tsx';
 
-/** Every page is a module of its own, loaded when it is visited. Search params are plain text, never JSON. */
-const root = createRootRoute({ component: Outlet, notFoundComponent: Missing });
+/** Every page is a separate module, loaded on its first visit. Search params are plain text, never JSON. */
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
 
 const home = createRoute({ getParentRoute: () => root, path: '/', component: Home });
 
-/** The first organization, or the page that makes one. */
+/** Redirects to the first organization, or to the page that creates one. */
 function Home() {
   const { organizations } = useSession();
   const first = organizations[0];
@@ -28,7 +28,7 @@ function Home() {
   );
 }
 
-const open = [
+const publicRoutes = [
   createRoute({
     getParentRoute: () => root,
     path: 'sign-in',
@@ -51,7 +51,7 @@ const open = [
   }),
 ];
 
-const personal = createRoute({
+const signedIn = createRoute({
   getParentRoute: () => root,
   id: 'personal',
   component: () => (
@@ -61,14 +61,14 @@ const personal = createRoute({
   ),
 });
 
-const own = [
+const accountRoutes = [
   createRoute({
-    getParentRoute: () => personal,
+    getParentRoute: () => signedIn,
     path: 'welcome',
     component: lazyRouteComponent(() => import('../pages/welcome.tsx'), 'Welcome'),
   }),
   createRoute({
-    getParentRoute: () => personal,
+    getParentRoute: () => signedIn,
     path: 'account',
     component: lazyRouteComponent(() => import('../pages/account/page.tsx'), 'Account'),
   }),
@@ -82,7 +82,7 @@ const organization = createRoute({
       <Layout />
     </RequirePerson>
   ),
-  notFoundComponent: MissingPage,
+  notFoundComponent: NotFoundPage,
   search: { middlewares: [retainSearchParams(['app' as never])] },
 });
 
@@ -90,7 +90,7 @@ type Loader = Parameters<typeof lazyRouteComponent>[0];
 const page = (path: string, load: Loader, name: string) =>
   createRoute({ getParentRoute: () => organization, path, component: lazyRouteComponent(load, name) });
 
-const inside = [
+const organizationRoutes = [
   page('/', () => import('../pages/overview.tsx'), 'Overview'),
   page('start', () => import('../pages/start.tsx'), 'Start'),
   page('payments', () => import('../pages/payments/list.tsx'), 'PaymentList'),
@@ -123,7 +123,12 @@ const inside = [
 ];
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, ...open, personal.addChildren(own), organization.addChildren(inside)]),
+  routeTree: root.addChildren([
+    home,
+    ...publicRoutes,
+    signedIn.addChildren(accountRoutes),
+    organization.addChildren(organizationRoutes),
+  ]),
   basepath: '/console',
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {
@@ -135,12 +140,12 @@ export const router = createRouter({
   },
   defaultPreload: 'intent',
   defaultPendingComponent: PageSkeleton,
-  defaultErrorComponent: Crash,
-  defaultNotFoundComponent: Missing,
+  defaultErrorComponent: ErrorPage,
+  defaultNotFoundComponent: NotFound,
   scrollRestoration: true,
 });
 
-/** A screen reader follows the page: after a change of path the focus goes to the heading. */
+/** For screen readers: after a path change the focus moves to the heading. */
 router.subscribe('onRendered', ({ pathChanged, fromLocation }) => {
   if (!pathChanged || fromLocation === undefined) return;
   const target =

@@ -11,7 +11,7 @@ import { Skeleton } from '../parts/skeleton.tsx';
 
 const SessionContext = createContext<Session | null>(null);
 
-/** Asks who is signed in before anything else is shown. */
+/** Loads the session before rendering anything else. */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
   const { data, error, refetch } = useQuery(sessionQuery);
   if (data !== undefined) return <SessionContext value={data}>{children}</SessionContext>;
@@ -35,40 +35,40 @@ export function useSession(): Session {
   return session;
 }
 
-/** The person who is signed in; only below RequirePerson. */
+/** The signed-in person; only below RequirePerson. */
 export function usePerson(): Person {
   const { person } = useSession();
   if (person === null) throw new Error('usePerson needs RequirePerson above it.');
   return person;
 }
 
-/** Shows its children to a signed-in person, and sends anybody else to sign in and back to this page. */
+/** Renders its children for a signed-in person; others sign in and then return to this page. */
 export function RequirePerson({ children }: { readonly children: ReactNode }) {
-  return useSession().person === null ? <ToSignIn /> : children;
+  return useSession().person === null ? <RedirectToSignIn /> : children;
 }
 
-function ToSignIn() {
+function RedirectToSignIn() {
   const here = useLocation({ select: (location) => location.href });
-  // Kept from the first drawing: while the router is on its way, "here" is already the sign-in page.
+  // State keeps the value of the first render: during the redirect, `here` is already the sign-in page.
   const [next] = useState(here);
   return <Navigate to="/sign-in" search={{ next }} replace />;
 }
 
-/** The cookie is gone or has ended: forget the person, and RequirePerson asks for a new sign-in. */
-export function forgetPerson(client: QueryClient): void {
+/** The cookie is missing or expired: clear the person, and RequirePerson redirects to the sign-in page. */
+export function clearPerson(client: QueryClient): void {
   client.setQueryData<Session>(
     sessionQuery.queryKey,
     (session) => session && { ...session, person: null, organizations: [] },
   );
 }
 
-/** Takes the session that a sign-in, sign-up or acceptance answered with. */
-export function useTakeSession(): (session: Session) => void {
+/** Stores the session from a sign-in, sign-up or invitation response. */
+export function useSetSession(): (session: Session) => void {
   const client = useQueryClient();
   return (session) => client.setQueryData<Session>(sessionQuery.queryKey, session);
 }
 
-/** Ends the session and loads the page anew, so that nothing one person saw is left for the next. */
+/** Ends the session and reloads the page, so that no data of this person remains for the next one. */
 export async function signOut(to = '/console/sign-in'): Promise<void> {
   await post('session/sign_out', {}).catch(() => undefined);
   location.assign(to);
@@ -82,13 +82,13 @@ export function useRole(): Role {
   return organizations.find(({ id }) => id === orgId)?.role ?? 'viewer';
 }
 
-/** Whether the person may do what needs a role; the server decides, this only hides what it would refuse. */
+/** Whether the person's role is sufficient. The server enforces it; this only hides the controls. */
 export function useAllowed(role: Role): boolean {
   return ranks[useRole()] >= ranks[role];
 }
 
-/** Where nobody may sign up, only owners open organizations. */
-export function useMayFound(): boolean {
+/** With registration closed, only owners create organizations. */
+export function useMayCreateOrganization(): boolean {
   const { registration, organizations } = useSession();
   return registration === 'open' || organizations.some(({ role }) => role === 'owner');
 }

@@ -5,11 +5,11 @@ import markUrl from '../mark.svg';
 import { Anchor } from '../parts/anchor.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { useReturnFocus } from '../parts/focus.ts';
-import { classes } from '../parts/words.ts';
+import { classes } from '../parts/text.ts';
 import { type NavigationItem, navigation } from './pages.ts';
 import { useSession } from './session.tsx';
 
-/** Fixed at the left where there is room. */
+/** Fixed on the left on wide screens. */
 export function Sidebar() {
   return (
     <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r bg-sunken px-3 pb-4 lg:flex">
@@ -19,7 +19,7 @@ export function Sidebar() {
   );
 }
 
-/** The same as a drawer on narrow screens. */
+/** The sidebar as a drawer on narrow screens. */
 export function Drawer({
   isOpen,
   onOpenChange,
@@ -44,7 +44,7 @@ export function Drawer({
               <IconButton label="Close menu" icon={<X aria-hidden size={18} />} />
             </Dialog.Close>
           </div>
-          <Navigation onGo={() => onOpenChange(false)} />
+          <Navigation onNavigate={() => onOpenChange(false)} />
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
@@ -63,7 +63,7 @@ export function Brand() {
   );
 }
 
-function Navigation({ onGo }: { readonly onGo?: () => void }) {
+function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
   const section = useLocation({ select: ({ pathname }) => pathname.split('/').filter(Boolean)[1] ?? '' });
   const { apiVersion } = useSession();
   return (
@@ -75,8 +75,8 @@ function Navigation({ onGo }: { readonly onGo?: () => void }) {
               <Item
                 key={item.to}
                 item={item}
-                isHere={section === item.to || (item.also?.includes(section) ?? false)}
-                onGo={onGo}
+                isCurrent={section === item.to || (item.also?.includes(section) ?? false)}
+                onNavigate={onNavigate}
               />
             ))}
           </ul>
@@ -89,21 +89,21 @@ function Navigation({ onGo }: { readonly onGo?: () => void }) {
 
 interface ItemProps {
   readonly item: NavigationItem;
-  readonly isHere: boolean;
-  readonly onGo: (() => void) | undefined;
+  readonly isCurrent: boolean;
+  readonly onNavigate: (() => void) | undefined;
 }
 
-function Item({ item, isHere, onGo }: ItemProps) {
+function Item({ item, isCurrent, onNavigate }: ItemProps) {
   const Icon = item.icon;
   return (
     <li>
       <Anchor
         to={item.to}
-        {...(onGo ? { onClick: onGo } : {})}
-        isCurrent={isHere}
+        {...(onNavigate ? { onClick: onNavigate } : {})}
+        isCurrent={isCurrent}
         className={classes(
           'flex h-8 items-center gap-2.5 rounded-md px-2 max-lg:h-9',
-          isHere ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:bg-hover hover:text-ink',
+          isCurrent ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:bg-hover hover:text-ink',
         )}
       >
         <Icon aria-hidden size={16} strokeWidth={1.75} />

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Imported first by main.tsx, so that the page never shows in the wrong theme. The choice is kept in this browser. */
+/** Imported first by main.tsx, so that the page never renders in the wrong theme. The choice is in local storage. */
 export type ThemeChoice = 'system' | 'light' | 'dark';
 
 const storageKey = 'sandbank.theme';
@@ -32,7 +32,7 @@ export function setTheme(next: ThemeChoice): void {
   try {
     localStorage.setItem(storageKey, next);
   } catch {
-    // A browser that keeps nothing still gets the theme for this visit.
+    // Without storage, the theme applies to this visit only.
   }
   apply();
 }

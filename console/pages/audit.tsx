@@ -8,19 +8,19 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { Pager } from '../parts/pager.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { type Column, Table } from '../parts/table.tsx';
+import { sentenceCase } from '../parts/text.ts';
 import { Time } from '../parts/time.tsx';
-import { sentence } from '../parts/words.ts';
 import { VerificationCard } from './audit/verification.tsx';
 import { ActorName } from './log/actor.tsx';
-import { NothingFound } from './log/further.tsx';
+import { NothingFound } from './log/nothing-found.tsx';
 import { ShortLink } from './log/short-link.tsx';
 
 const plain = 'hover:text-accent hover:underline';
 
 const columns: readonly Column<AuditEntry>[] = [
-  { header: 'When', cell: ({ at }) => <Time at={at} kind="wall" /> },
+  { header: 'Time', cell: ({ at }) => <Time at={at} kind="wall" /> },
   {
-    header: 'Who',
+    header: 'Actor',
     cell: ({ actor }) =>
       actor.id === null ? (
         <ActorName actor={actor} />
@@ -31,7 +31,7 @@ const columns: readonly Column<AuditEntry>[] = [
       ),
   },
   {
-    header: 'What',
+    header: 'Action',
     cell: ({ action, code }) => (
       <>
         <Anchor to="audit" search={{ action }} className={`font-mono text-xs ${plain}`}>
@@ -46,16 +46,16 @@ const columns: readonly Column<AuditEntry>[] = [
     cell: ({ outcome }) => <StatusBadge status={outcome} tone={outcome === 'accepted' ? 'good' : 'bad'} />,
   },
   {
-    header: 'On what',
+    header: 'Resource',
     cell: ({ resource, resourceId }) =>
       resourceId === null ? (
-        <span className="text-muted">{resource === null ? '—' : sentence(resource)}</span>
+        <span className="text-muted">{resource === null ? '—' : sentenceCase(resource)}</span>
       ) : (
         <ShortLink id={resourceId} />
       ),
   },
   {
-    header: 'From',
+    header: 'IP address',
     isMinor: true,
     cell: ({ ip }) =>
       ip === null ? <span className="text-faint">—</span> : <span className="font-mono text-xs">{ip}</span>,
@@ -69,9 +69,9 @@ const columns: readonly Column<AuditEntry>[] = [
 ];
 
 const names = ['actorId', 'action', 'outcome', 'resourceId', 'after', 'before'] as const;
-const nothing = Object.fromEntries(names.map((name) => [name, '']));
+const noFilters = Object.fromEntries(names.map((name) => [name, '']));
 
-/** Who did what in the organization, in all of its applications. */
+/** The audit trail of the organization, across all applications. */
 export function Audit() {
   const [filters, setFilters] = useFilters(...names);
   const list = useList<AuditEntry>('org/audit', filters);
@@ -80,12 +80,12 @@ export function Audit() {
     <>
       <PageHeader
         title="Audit"
-        description="Every write that was accepted or refused, in all applications of the organization. Rows are sealed in a chain of hashes, so that a later change shows."
+        description="Every accepted or rejected write in all applications of the organization. A hash chain seals the rows, so that later changes are detected."
       />
       <VerificationCard />
-      <FilterBar onClear={isFiltered ? () => setFilters(nothing) : undefined}>
+      <FilterBar onClear={isFiltered ? () => setFilters(noFilters) : undefined}>
         <FilterText
-          label="Who (id)"
+          label="Actor id"
           value={filters.actorId}
           placeholder="key_… or usr_…"
           onChange={(actorId) => setFilters({ actorId })}
@@ -101,7 +101,7 @@ export function Audit() {
           ]}
         />
         <FilterText
-          label="On what (id)"
+          label="Resource id"
           value={filters.resourceId}
           placeholder="pay_…"
           onChange={(resourceId) => setFilters({ resourceId })}
@@ -122,9 +122,9 @@ export function Audit() {
             paging={list.paging}
             icon={<FileClock aria-hidden size={20} />}
             isFiltered={isFiltered}
-            title="Nothing was written yet"
+            title="No entries yet"
           >
-            Every payment, key, webhook or invitation that somebody makes or changes leaves a row here.
+            Creating or changing a payment, API key, webhook or invitation adds a row here.
           </NothingFound>
         }
         footer={<Pager {...list.paging} />}

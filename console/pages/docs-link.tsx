@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
-import { classes } from '../parts/words.ts';
+import { classes } from '../parts/text.ts';
 
 export interface DocsLinkProps {
-  /** A page of the server itself, as `/docs/errors#invalid_request`. */
+  /** A page on this server, such as `/docs/errors#invalid_request`. */
   readonly to: string;
   readonly className?: string;
   readonly children: ReactNode;
 }
 
-/** The way to the documentation, in a tab of its own. */
+/** A link to the documentation in a new tab. */
 export function DocsLink({ to, className, children }: DocsLinkProps) {
   return (
     <a

@@ -17,7 +17,7 @@ import { type KeyAction, KeyTable } from './keys/table.tsx';
 
 const dialogs = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey };
 
-/** The keys of the chosen application. The key itself is seen once, in the dialog that makes it. */
+/** The application's API keys. A key itself is shown once, in the dialog that creates it. */
 export function Keys() {
   const list = useRead<List<ApiKey>>('app/api_keys');
   const [filters, setFilters] = useFilters('revoked');
@@ -30,7 +30,7 @@ export function Keys() {
   const revoked = all.filter(({ status }) => status === 'revoked').length;
   const rows = filters.revoked === '1' ? all : all.filter(({ status }) => status !== 'revoked');
   const create = mayCreate ? (
-    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+    <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create key
     </Button>
   ) : undefined;
@@ -54,11 +54,11 @@ export function Keys() {
         empty={
           <EmptyState
             icon={<KeyRound aria-hidden size={20} />}
-            title={revoked > 0 ? 'No key works now' : 'No API keys yet'}
+            title={revoked > 0 ? 'No active keys' : 'No API keys yet'}
             action={create}
           >
-            A key lets your code make payments, transfers and webhooks in this application. It is shown once,
-            when it is made.
+            A key lets your code create payments, transfers and webhooks in this application. It is shown
+            once, when it is created.
           </EmptyState>
         }
       />
@@ -69,13 +69,13 @@ export function Keys() {
 }
 
 function descriptionOf(mayWrite: boolean, isArchived: boolean): string {
-  if (isArchived) return 'The keys of an archived application do not work until it is restored.';
+  if (isArchived) return 'API keys of an archived application do not work until it is restored.';
   return mayWrite
-    ? 'Your code calls the API with a key. Give each place one of its own, and few scopes.'
-    : 'Your code calls the API with a key. Developers, admins and owners make and change them; you are a viewer.';
+    ? 'Your code calls the API with a key. Use a separate key with few scopes for each system.'
+    : 'Your code calls the API with a key. Managing keys requires the developer role.';
 }
 
-/** The layout has asked for the applications already; this reads its answer. */
+/** Reads the application list that the layout has already loaded. */
 function useIsArchived(): boolean {
   const { appId } = useScope();
   const applications = useRead<List<Application>>('org/applications', { limit: 100 }).data?.data ?? [];

@@ -9,12 +9,12 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import { sentence } from '../parts/words.ts';
+import { sentenceCase } from '../parts/text.ts';
 import { BalanceCards } from './ledger/balances.tsx';
 import { Entries } from './ledger/entries.tsx';
 import { TrialBalance } from './ledger/trial.tsx';
 
-/** What entries are posted for, in the order of docs/ledger.md. */
+/** Entry reasons in the order of docs/ledger.md. */
 const reasons = [
   'authorize',
   'capture',
@@ -50,7 +50,7 @@ export function Ledger() {
     <>
       <PageHeader
         title="Ledger"
-        description="Every move of money in double entry. Entries are never changed: what is undone is posted the other way round."
+        description="All money movements in double-entry bookkeeping. Entries never change: corrections are posted as reversing entries."
       />
       <Trial />
       <Tabs
@@ -68,7 +68,7 @@ export function Ledger() {
                   actions={
                     <div className="py-1.5">
                       <Switch
-                        label="Accounts at zero"
+                        label="Show zero balances"
                         isOn={filters.zeros === '1'}
                         onChange={(isOn) => setFilters({ zeros: isOn ? '1' : '' })}
                       />
@@ -105,7 +105,7 @@ export function Ledger() {
                     label="Reason"
                     value={reason}
                     onChange={(value) => setFilters({ reason: value })}
-                    options={reasons.map((value) => ({ value, label: sentence(value) }))}
+                    options={reasons.map((value) => ({ value, label: sentenceCase(value) }))}
                   />
                   <FilterDate
                     label="From"
@@ -129,7 +129,7 @@ export function Ledger() {
   );
 }
 
-/** Always over all of the books, whatever the filters below show. */
+/** Always over the whole ledger, regardless of the filters below. */
 function Trial() {
   const { data } = useRead<Balances>('app/developer_api_balances');
   return data === undefined ? null : <TrialBalance balances={data} />;
@@ -171,7 +171,7 @@ function BalanceList({ query, hasZeros }: { readonly query: Filter; readonly has
     <BalanceCards
       balances={data}
       hasZeros={hasZeros}
-      isOfRecord={query.paymentId !== undefined || query.transferId !== undefined}
+      isRecordScope={query.paymentId !== undefined || query.transferId !== undefined}
     />
   );
 }
@@ -185,10 +185,10 @@ function EntryList({ query }: { readonly query: Filter }) {
       empty={
         <EmptyState
           icon={<BookOpen aria-hidden size={20} />}
-          title={isFiltered ? 'No entry fits these filters' : 'No entries yet'}
+          title={isFiltered ? 'No entries match these filters' : 'No entries yet'}
         >
           {isFiltered
-            ? 'Take a filter away to see more.'
+            ? 'Remove a filter to see more.'
             : 'An entry is posted whenever money moves: when a payment is authorized, captured, settled or refunded, and with each step of a transfer.'}
         </EmptyState>
       }

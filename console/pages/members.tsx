@@ -16,7 +16,7 @@ import { ResetPassword } from './members/reset.tsx';
 import type { ListedMember } from './members/roles.tsx';
 import { type MemberAction, MemberTable } from './members/table.tsx';
 
-/** Who belongs to the organization, and who is invited. */
+/** Members and open invitations of the organization. */
 export function Members() {
   const list = useRead<List<ListedMember>>('org/members');
   const [isInviting, setInviting] = useOpenParam('create');
@@ -28,8 +28,8 @@ export function Members() {
         title="Members"
         description={
           isAdmin
-            ? 'Who works in this organization, and what each may do.'
-            : 'Who works in this organization, and what each may do. Admins and owners invite and remove.'
+            ? 'The members of this organization and their roles.'
+            : 'The members of this organization and their roles. Inviting and removing members requires the admin role.'
         }
         actions={
           <>
@@ -38,7 +38,7 @@ export function Members() {
             </Anchor>
             {isAdmin ? (
               <Button
-                look="primary"
+                variant="primary"
                 icon={<UserPlus aria-hidden size={16} />}
                 onClick={() => setInviting(true)}
               >

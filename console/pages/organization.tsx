@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useRead } from '../client/queries.ts';
 import type { Application, List, Organization as OrganizationRecord } from '../client/shapes.ts';
-import { useAllowed, useMayFound, usePerson, useRole } from '../frame/session.tsx';
+import { useAllowed, useMayCreateOrganization, usePerson, useRole } from '../frame/session.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Card } from '../parts/card.tsx';
@@ -11,14 +11,14 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
+import { pluralize } from '../parts/text.ts';
 import { Time } from '../parts/time.tsx';
-import { count } from '../parts/words.ts';
 import { LeaveOrganization } from './members/remove.tsx';
-import { type ListedMember, roleWords } from './members/roles.tsx';
-import { CopiesCard } from './organization/copies.tsx';
+import { type ListedMember, roleDescription } from './members/roles.tsx';
 import { DeleteCard } from './organization/delete.tsx';
 import { Rename } from './organization/rename.tsx';
 import { ResetCard } from './organization/reset.tsx';
+import { SnapshotCard } from './organization/snapshot.tsx';
 
 export function Organization() {
   const { data, problem, refresh } = useRead<OrganizationRecord>('org/organization');
@@ -26,7 +26,7 @@ export function Organization() {
     <>
       <PageHeader
         title="Organization"
-        description="It holds your applications and the people who work on them."
+        description="Your applications and the people who work on them."
         actions={
           <Anchor to="members" className={buttonClass()}>
             Members
@@ -44,9 +44,9 @@ export function Organization() {
       {data === undefined ? null : (
         <div className="flex flex-col gap-5">
           <General organization={data} />
-          <CopiesCard name={data.name} />
+          <SnapshotCard name={data.name} />
           <ResetCard name={data.name} />
-          <Another />
+          <NewOrganizationCard />
           <Leave name={data.name} />
           <DeleteCard name={data.name} />
         </div>
@@ -73,13 +73,13 @@ function General({ organization }: { readonly organization: OrganizationRecord }
               'Your role',
               <span key="role" className="flex flex-wrap items-center gap-2">
                 <StatusBadge status={role} />
-                <span className="text-sm text-muted">{roleWords(role)}</span>
+                <span className="text-sm text-muted">{roleDescription(role)}</span>
               </span>,
             ],
-            ['Members', members && <Anchor to="members">{count(members.data.length, 'member')}</Anchor>],
+            ['Members', members && <Anchor to="members">{pluralize(members.data.length, 'member')}</Anchor>],
             [
               'Applications',
-              applications && <Anchor to="applications">{applicationWords(applications)}</Anchor>,
+              applications && <Anchor to="applications">{applicationCount(applications)}</Anchor>,
             ],
             ['Created', <Time key="created" at={createdAt} kind="wall" show="both" />],
           ]}
@@ -89,52 +89,56 @@ function General({ organization }: { readonly organization: OrganizationRecord }
   );
 }
 
-function applicationWords({ data, hasMore }: List<Application>): string {
+function applicationCount({ data, hasMore }: List<Application>): string {
   if (hasMore) return `more than ${data.length} applications`;
   const archived = data.filter(({ status }) => status === 'archived').length;
-  const words = count(data.length, 'application');
-  return archived === 0 ? words : `${words}, ${archived} archived`;
+  const text = pluralize(data.length, 'application');
+  return archived === 0 ? text : `${text}, ${archived} archived`;
 }
 
-function Another() {
-  const mayCreate = useMayFound();
+function NewOrganizationCard() {
+  const mayCreate = useMayCreateOrganization();
   return (
     <Card
       title="Another organization"
-      description="Its applications and members are kept apart from these. You will be its owner."
+      description="Its applications and members are separate from these. You become its owner."
     >
       {mayCreate ? (
         <Anchor to="/welcome" search={{ new: '1' }} className={buttonClass()}>
           Create organization
         </Anchor>
       ) : (
-        <p className="text-sm text-muted">On this server only owners of an organization create others.</p>
+        <p className="text-sm text-muted">On this server, only owners can create organizations.</p>
       )}
     </Card>
   );
 }
 
 function Leave({ name }: { readonly name: string }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const person = usePerson();
   const role = useRole();
   const members = useRead<List<ListedMember>>('org/members').data?.data;
-  const own = members?.find(({ personId }) => personId === person.id);
+  const membership = members?.find(({ personId }) => personId === person.id);
   const isLastOwner = role === 'owner' && members?.filter((one) => one.role === 'owner').length === 1;
   return (
     <Card title="Leave" description="You lose all access to this organization. Its records stay.">
       {isLastOwner ? (
         <p className="text-sm text-muted">
-          You are its only owner, and an organization without one could be managed by nobody. Make{' '}
+          You are its only owner, and an organization needs one. Make{' '}
           <Anchor to="members">another member</Anchor> an owner first.
         </p>
       ) : (
-        <Button disabled={own === undefined} onClick={() => setAsking(true)}>
+        <Button disabled={membership === undefined} onClick={() => setConfirming(true)}>
           Leave organization…
         </Button>
       )}
-      {isAsking && own ? (
-        <LeaveOrganization memberId={own.id} organizationName={name} onClose={() => setAsking(false)} />
+      {isConfirming && membership ? (
+        <LeaveOrganization
+          memberId={membership.id}
+          organizationName={name}
+          onClose={() => setConfirming(false)}
+        />
       ) : null}
     </Card>
   );

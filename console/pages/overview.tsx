@@ -1,6 +1,6 @@
 import { Rocket } from 'lucide-react';
 import { useFilters } from '../client/filters.ts';
-import { absoluteWords } from '../client/now.ts';
+import { formatInstant } from '../client/now.ts';
 import { useRead } from '../client/queries.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { buttonClass } from '../parts/button.tsx';
@@ -9,23 +9,23 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { LatencyChart, RequestChart, StatusChart, VolumeChart, WebhookChart } from './overview/charts.tsx';
-import { type Figures, paymentCount } from './overview/figures.ts';
 import { PeriodSwitch, periods } from './overview/period.tsx';
+import { type OverviewData, paymentCount } from './overview/statistics.ts';
 import { Tiles, TilesSkeleton } from './overview/tiles.tsx';
 
 const refreshMs = 30_000;
 const daysDefault = '7';
 
-/** The last days in figures: what was paid, what was delivered, what was asked. By real time, whatever the clock shows. */
+/** Payments, deliveries and requests of the last days, in real time regardless of the application clock. */
 export function Overview() {
   const [filters, setFilters] = useFilters('days', 'currency');
   const days = periods.some((period) => period.days === filters.days)
     ? (filters.days ?? daysDefault)
     : daysDefault;
-  const { data, problem, isLoading, refresh } = useRead<Figures>(
+  const { data, problem, isLoading, refresh } = useRead<OverviewData>(
     'app/overview',
     { days },
-    { everyMs: refreshMs, keepsPrevious: true },
+    { everyMs: refreshMs, keepPreviousData: true },
   );
   return (
     <>
@@ -34,7 +34,7 @@ export function Overview() {
         description={
           data === undefined
             ? 'Payments, webhooks and requests of the last days.'
-            : `Since ${absoluteWords(Date.parse(data.from))}, in real time.`
+            : `Since ${formatInstant(Date.parse(data.from))}, in real time.`
         }
         actions={
           <PeriodSwitch
@@ -57,7 +57,7 @@ export function Overview() {
 }
 
 interface ContentProps {
-  readonly overview: Figures;
+  readonly overview: OverviewData;
   readonly currency: string | undefined;
   readonly onCurrency: (currency: string) => void;
 }
@@ -68,7 +68,7 @@ function Content({ overview, currency, onCurrency }: ContentProps) {
   if (paymentCount(overview) + deliveries === 0) {
     return (
       <div className="flex flex-col gap-5">
-        <Nothing />
+        <NoActivity />
         {requests.count === 0 ? null : (
           <div className="grid gap-5 lg:grid-cols-2">
             <RequestChart overview={overview} />
@@ -92,7 +92,7 @@ function Content({ overview, currency, onCurrency }: ContentProps) {
   );
 }
 
-function Nothing() {
+function NoActivity() {
   return (
     <div className="rounded-lg border bg-surface">
       <EmptyState
@@ -104,7 +104,7 @@ function Nothing() {
           </Anchor>
         }
       >
-        Payments, webhook deliveries and API requests are counted here. The quick start makes the first
+        Payments, webhook deliveries and API requests are counted here. The quick start creates a first
         payment in a minute.
       </EmptyState>
     </div>

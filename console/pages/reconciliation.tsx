@@ -10,13 +10,13 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { Tabs } from '../parts/tabs.tsx';
-import { count } from '../parts/words.ts';
+import { pluralize } from '../parts/text.ts';
 import { DayChart } from './reconciliation/day-chart.tsx';
 import { Lines, MismatchCard } from './reconciliation/lines.tsx';
 import { Reports } from './reconciliation/reports.tsx';
 import { lineCount, ResultTiles, results, Totals } from './reconciliation/results.tsx';
 
-/** The providers' reports beside the ledger: what agrees, what does not, and the reports themselves. */
+/** Compares the providers' settlement reports with the ledger. */
 export function Reconciliation() {
   const [filters, setFilters] = useFilters('tab', 'result', 'date', 'currency', 'day');
   const { data, problem, refresh } = useRead<ReconciliationRecord>('app/developer_api_reconciliation', {
@@ -28,7 +28,7 @@ export function Reconciliation() {
     <>
       <PageHeader
         title="Reconciliation"
-        description="What the providers report to have paid out, beside what the ledger says. The books follow the record: only a report is ever wrong."
+        description="The providers’ settlement reports compared with the ledger. The ledger is authoritative; a mismatch is always in the report."
       />
       {problem && data === undefined ? (
         <ProblemBanner problem={problem} onRetry={refresh} />
@@ -72,7 +72,7 @@ function Mismatches({ data }: { readonly data: ReconciliationRecord | undefined 
       {wrong.length === 0 ? (
         <p className="flex items-center gap-2.5 rounded-lg bg-good-soft px-5 py-4 font-medium text-good">
           <CircleCheck aria-hidden size={20} className="shrink-0" />
-          {all === 1 ? 'The one line matches.' : `All ${count(all, 'line')} match.`}
+          {all === 1 ? 'The one line matches.' : `All ${pluralize(all, 'line')} match.`}
         </p>
       ) : null}
     </div>
@@ -85,7 +85,7 @@ function NothingSettled() {
     <div className="rounded-lg border bg-surface">
       <EmptyState
         icon={<Scale aria-hidden size={20} />}
-        title="Nothing is settled yet"
+        title="No settlements yet"
         action={
           mayCreate ? (
             <Anchor to="payments" search={{ create: '1' }} className={buttonClass('primary')}>
@@ -95,7 +95,7 @@ function NothingSettled() {
         }
       >
         Capture a payment, then advance the clock by two days: the provider pays it out and reports it.
-        Scenarios such as <code className="font-mono text-sm">settle_short</code> bring mismatches about.
+        Scenarios such as <code className="font-mono text-sm">settle_short</code> cause mismatches.
       </EmptyState>
     </div>
   );

@@ -1,15 +1,15 @@
 import { type FormEvent, useState } from 'react';
 import { useWrite } from '../client/queries.ts';
 import type { Session } from '../client/shapes.ts';
-import { Gate } from '../frame/gate.tsx';
 import { useToken } from '../frame/params.ts';
+import { StandalonePage } from '../frame/standalone-page.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Field, PasswordInput } from '../parts/field.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { passwordHint, passwordMax, passwordMin } from './account/sign-up-form.tsx';
 
-/** A reset link, which an owner has given: a new password, then sign in with it. */
+/** The page of a reset link, which an owner has created: set a new password, then sign in. */
 export function Reset() {
   const token = useToken();
   const [password, setPassword] = useState('');
@@ -20,20 +20,20 @@ export function Reset() {
     setTooShort(password.length < passwordMin);
     if (password.length >= passwordMin) void reset.write({ token, newPassword: password });
   };
-  if (reset.answer) {
+  if (reset.response) {
     return (
-      <Gate title="Password changed">
+      <StandalonePage title="Password changed">
         <div className="flex flex-col gap-4" role="status">
           <p className="text-muted">Your sessions have ended. Sign in with the new password.</p>
           <Anchor to="/sign-in" className={buttonClass('primary')}>
             Sign in
           </Anchor>
         </div>
-      </Gate>
+      </StandalonePage>
     );
   }
   return (
-    <Gate title="Choose a new password">
+    <StandalonePage title="Choose a new password">
       <form onSubmit={submit} className="flex flex-col gap-4">
         {reset.problem ? <ProblemBanner problem={reset.problem} /> : null}
         <Field
@@ -50,10 +50,10 @@ export function Reset() {
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
         </Field>
-        <Button type="submit" look="primary" isBusy={reset.isBusy}>
+        <Button type="submit" variant="primary" isBusy={reset.isBusy}>
           Change password
         </Button>
       </form>
-    </Gate>
+    </StandalonePage>
   );
 }

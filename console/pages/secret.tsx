@@ -6,29 +6,29 @@ import { Button } from '../parts/button.tsx';
 import { ConfirmDialog, Dialog } from '../parts/dialog.tsx';
 import { SecretOnce } from '../parts/secret-once.tsx';
 
-export interface SecretWrite<Answer, Body> {
+export interface SecretWrite<Result, Body> {
   readonly write: (body: Body) => Promise<void>;
-  readonly made: Answer | undefined;
+  readonly response: Result | undefined;
   readonly isBusy: boolean;
   readonly problem: ApiProblem | null;
 }
 
 /**
- * A write whose answer carries a secret. The answer lives in the component that asked and goes with it: the cache of
- * mutations, which would hold it for minutes more, is made to forget it at once.
+ * A write whose response contains a secret. Only the component's state holds it: the mutation cache, which would
+ * retain it for minutes, drops it immediately.
  */
-export function useSecretWrite<Answer, Body = unknown>(path: Path): SecretWrite<Answer, Body> {
+export function useSecretWrite<Result, Body = unknown>(path: Path): SecretWrite<Result, Body> {
   const cache = useQueryClient().getMutationCache();
-  const [made, setMade] = useState<Answer>();
-  const { write, isBusy, problem } = useWrite<Answer, Body>(path, { onDone: setMade });
+  const [response, setResponse] = useState<Result>();
+  const { write, isBusy, problem } = useWrite<Result, Body>(path, { onDone: setResponse });
   return {
     write: async (body) => {
-      const answer = await write(body);
-      if (answer === undefined) return;
-      const kept = cache.getAll().find(({ state }) => state.data === answer);
-      if (kept) cache.remove(kept);
+      const result = await write(body);
+      if (result === undefined) return;
+      const mutation = cache.getAll().find(({ state }) => state.data === result);
+      if (mutation) cache.remove(mutation);
     },
-    made,
+    response,
     isBusy,
     problem,
   };
@@ -43,11 +43,11 @@ export interface SecretDialogProps {
   readonly warning?: string;
   readonly onClose: () => void;
   readonly children?: ReactNode;
-  /** Beside the button: what is done next with the secret in hand. */
+  /** Next to the close button: the next step with the secret. */
   readonly more?: ReactNode;
 }
 
-/** Shows a secret once. Its button says that the secret is kept; every other way out asks first. */
+/** Shows a secret once. Its button confirms that the secret is saved; closing it any other way asks for confirmation. */
 export function SecretDialog({
   title,
   description,
@@ -58,19 +58,19 @@ export function SecretDialog({
   children,
   more,
 }: SecretDialogProps) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   return (
     <>
       <Dialog
         isOpen
-        onOpenChange={() => setAsking(true)}
+        onOpenChange={() => setConfirming(true)}
         title={title}
         description={description}
         footer={
           <>
             {more}
-            <Button look="primary" onClick={onClose}>
-              I have kept the {what}
+            <Button variant="primary" onClick={onClose}>
+              I have saved the {what}
             </Button>
           </>
         }
@@ -79,14 +79,14 @@ export function SecretDialog({
         {children}
       </Dialog>
       <ConfirmDialog
-        isOpen={isAsking}
-        onOpenChange={setAsking}
+        isOpen={isConfirming}
+        onOpenChange={setConfirming}
         title={`Close without the ${what}?`}
         confirmLabel="Close"
         isDanger
         onConfirm={onClose}
       >
-        Nobody can see it again. If it is not kept yet, go back and copy it.
+        It cannot be shown again. If you have not saved it, go back and copy it.
       </ConfirmDialog>
     </>
   );

@@ -1,28 +1,28 @@
 import { type FormEvent, useState } from 'react';
 import { useWrite } from '../client/queries.ts';
 import type { Session } from '../client/shapes.ts';
-import { Gate } from '../frame/gate.tsx';
-import { GoOn, useNext } from '../frame/next.tsx';
-import { useSession, useTakeSession } from '../frame/session.tsx';
+import { RedirectToNext, useNext } from '../frame/next.tsx';
+import { useSession, useSetSession } from '../frame/session.tsx';
+import { StandalonePage } from '../frame/standalone-page.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button } from '../parts/button.tsx';
 import { Field, Input, PasswordInput } from '../parts/field.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 
-/** Email and password, then the second step when the account has one. */
+/** Email and password, then the second factor if the account has one. */
 export function SignIn() {
   const { person, registration } = useSession();
   const next = useNext();
   const [needsCode, setNeedsCode] = useState(false);
-  const take = useTakeSession();
-  if (person !== null) return <GoOn />;
+  const setSession = useSetSession();
+  if (person !== null) return <RedirectToNext />;
   const enter = (session: Session) => {
     if (session.status === 'two_factor_required') setNeedsCode(true);
-    else take(session);
+    else setSession(session);
   };
   if (needsCode) return <SecondStep onDone={enter} onBack={() => setNeedsCode(false)} />;
   return (
-    <Gate
+    <StandalonePage
       title="Sign in"
       footer={
         registration === 'open' ? (
@@ -33,12 +33,12 @@ export function SignIn() {
             </Anchor>
           </>
         ) : (
-          'New accounts are made by invitation only.'
+          'New accounts require an invitation.'
         )
       }
     >
       <FirstStep onDone={enter} />
-    </Gate>
+    </StandalonePage>
   );
 }
 
@@ -63,7 +63,7 @@ function FirstStep({ onDone }: { readonly onDone: (session: Session) => void }) 
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
       </Field>
-      <Field label="Password" hint="Forgotten? An owner of your organization can give you a reset link.">
+      <Field label="Password" hint="Forgotten? An owner of your organization can create a reset link.">
         <PasswordInput
           name="password"
           autoComplete="current-password"
@@ -72,7 +72,7 @@ function FirstStep({ onDone }: { readonly onDone: (session: Session) => void }) 
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
       </Field>
-      <Button type="submit" look="primary" isBusy={signIn.isBusy}>
+      <Button type="submit" variant="primary" isBusy={signIn.isBusy}>
         Sign in
       </Button>
     </form>
@@ -99,7 +99,7 @@ function SecondStep({ onDone, onBack }: SecondStepProps) {
     check.reset();
   };
   return (
-    <Gate
+    <StandalonePage
       title="Second step"
       description={
         isBackup
@@ -107,8 +107,8 @@ function SecondStep({ onDone, onBack }: SecondStepProps) {
           : 'Enter the six digits from your authenticator app.'
       }
       footer={
-        <Button look="ghost" size="small" onClick={onBack}>
-          Sign in as somebody else
+        <Button variant="ghost" size="small" onClick={onBack}>
+          Sign in with another account
         </Button>
       }
     >
@@ -128,13 +128,13 @@ function SecondStep({ onDone, onBack }: SecondStepProps) {
             onChange={(event) => setCode(event.currentTarget.value)}
           />
         </Field>
-        <Button type="submit" look="primary" isBusy={check.isBusy}>
+        <Button type="submit" variant="primary" isBusy={check.isBusy}>
           Continue
         </Button>
-        <Button look="ghost" onClick={change}>
+        <Button variant="ghost" onClick={change}>
           {isBackup ? 'Use the authenticator app' : 'Use a backup code'}
         </Button>
       </form>
-    </Gate>
+    </StandalonePage>
   );
 }

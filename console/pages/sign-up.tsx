@@ -1,15 +1,15 @@
-import { Gate } from '../frame/gate.tsx';
-import { GoOn, useNext } from '../frame/next.tsx';
-import { useSession, useTakeSession } from '../frame/session.tsx';
+import { RedirectToNext, useNext } from '../frame/next.tsx';
+import { useSession, useSetSession } from '../frame/session.tsx';
+import { StandalonePage } from '../frame/standalone-page.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { SignUpForm } from './account/sign-up-form.tsx';
 
-/** A new account, where the server lets anybody make one. */
+/** Registration, if the server allows it. */
 export function SignUp() {
   const { person, registration } = useSession();
   const next = useNext();
-  const take = useTakeSession();
-  if (person !== null) return <GoOn />;
+  const setSession = useSetSession();
+  if (person !== null) return <RedirectToNext />;
   const footer = (
     <>
       Have an account?{' '}
@@ -20,21 +20,21 @@ export function SignUp() {
   );
   if (registration === 'closed') {
     return (
-      <Gate title="Create an account" footer={footer}>
+      <StandalonePage title="Create an account" footer={footer}>
         <p className="text-muted">
-          This server makes accounts by invitation only. Ask an admin of your organization for an invitation
+          This server creates accounts by invitation only. Ask an admin of your organization for an invitation
           link.
         </p>
-      </Gate>
+      </StandalonePage>
     );
   }
   return (
-    <Gate
+    <StandalonePage
       title="Create an account"
       description="A sandbox for payments, transfers and webhooks."
       footer={footer}
     >
-      <SignUpForm onDone={take} />
-    </Gate>
+      <SignUpForm onDone={setSession} />
+    </StandalonePage>
   );
 }

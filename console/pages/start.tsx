@@ -8,12 +8,12 @@ import { CodeBlock } from '../parts/code-block.tsx';
 import { IdText } from '../parts/copy-button.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { DocsLink } from './docs-link.tsx';
-import { Wonders } from './start/cards.tsx';
+import { FeatureCards } from './start/feature-cards.tsx';
 import { useProgress } from './start/progress.ts';
 import { Snippet } from './start/snippet.tsx';
 import { Step } from './start/step.tsx';
 
-/** From nothing to a payment whose webhook has arrived. The marks come by themselves. */
+/** Five steps from nothing to a delivered webhook. The page marks completed steps automatically. */
 export function Start() {
   const { hasKey, hasPayment, hasWebhook, hasDelivery } = useProgress();
   const marks = [true, hasKey, hasPayment, hasWebhook, hasDelivery];
@@ -22,17 +22,17 @@ export function Start() {
     <>
       <PageHeader
         title="Quick start"
-        description={`From an API key to a webhook that has arrived, in five steps.${
+        description={`From an API key to a delivered webhook in five steps.${
           marks.includes(undefined) ? '' : ` ${done} of ${marks.length} are done.`
         }`}
       />
       <ol className="max-w-3xl">
         <ApplicationStep />
         <KeyStep isDone={hasKey} />
-        <Step number={3} title="Make the first payment" isDone={hasPayment}>
+        <Step number={3} title="Create the first payment" isDone={hasPayment}>
           <p className="text-muted">
-            Amounts are integers in minor units: 1250 is 12.50 EUR. Send the same Idempotency-Key again and
-            nothing happens twice.
+            Amounts are integers in minor units: 1250 is 12.50 EUR. A retry with the same Idempotency-Key does
+            not create a second payment.
           </p>
           <Snippet
             title="Create a payment"
@@ -40,14 +40,14 @@ export function Start() {
             body={{ amount: 1250, currency: 'EUR', autoAdvance: true }}
           />
           <p className="text-muted">
-            With <code className="font-mono text-sm">autoAdvance</code> it is authorized and captured by
-            itself. <Anchor to="payments">See your payments</Anchor>.
+            With <code className="font-mono text-sm">autoAdvance</code> it is authorized and captured
+            automatically. <Anchor to="payments">View your payments</Anchor>.
           </p>
         </Step>
-        <Step number={4} title="Listen with a webhook" isDone={hasWebhook}>
+        <Step number={4} title="Receive events with a webhook" isDone={hasWebhook}>
           <p className="text-muted">
-            Give an address that takes POST requests. The answer holds the signing secret, shown only then;
-            the <DocsLink to="/docs/events">events</DocsLink> say what will come.
+            Use a URL that accepts POST requests. The response contains the signing secret, which is shown
+            only once. See the <DocsLink to="/docs/events">event types</DocsLink>.
           </p>
           <Snippet
             title="Create a webhook"
@@ -55,13 +55,13 @@ export function Start() {
             body={{ url: 'http://127.0.0.1:9000/webhooks' }}
           />
           <p className="text-muted">
-            Or make it <Anchor to="webhooks">in the console</Anchor>.
+            Or create it <Anchor to="webhooks">in the console</Anchor>.
           </p>
         </Step>
-        <Step number={5} title="See the first delivery arrive" isDone={hasDelivery}>
+        <Step number={5} title="Check the first delivery" isDone={hasDelivery}>
           <p className="text-muted">
-            Make another payment, or send a test from the page of the webhook. Every attempt is kept, with
-            what was sent and what your server answered.
+            Create another payment, or send a test event from the webhook’s page. Every attempt is stored with
+            its request and response.
           </p>
           <div>
             <Anchor to="webhooks" className={buttonClass()}>
@@ -71,7 +71,7 @@ export function Start() {
         </Step>
       </ol>
       <div className="mt-10">
-        <Wonders />
+        <FeatureCards />
       </div>
     </>
   );
@@ -81,9 +81,9 @@ function ApplicationStep() {
   const { appId } = useScope();
   const { data } = useRead<Application>(`org/applications/${appId}`);
   return (
-    <Step number={1} title="An application" isDone>
+    <Step number={1} title="Application" isDone>
       <p className="flex flex-wrap items-center gap-x-2 text-muted">
-        {data === undefined ? 'You have one.' : `You work in ${data.name}.`}
+        {data === undefined ? 'You have an application.' : `You are using ${data.name}.`}
         {appId === null ? null : <IdText id={appId} what="application id" />}
         <Anchor to="applications">All applications</Anchor>
       </p>
@@ -92,22 +92,22 @@ function ApplicationStep() {
 }
 
 function KeyStep({ isDone }: { readonly isDone: boolean | undefined }) {
-  const mayMake = useAllowed('developer');
+  const mayCreate = useAllowed('developer');
   return (
-    <Step number={2} title="An API key" isDone={isDone}>
+    <Step number={2} title="API key" isDone={isDone}>
       <p className="text-muted">
-        A key is shown once, when it is made. Put it into the environment; the snippets below read it from
-        there.
+        A key is shown once, when it is created. Store it in an environment variable; the snippets below read
+        it from there.
       </p>
       <CodeBlock code="export SANDBANK_API_KEY=sbk_sandbox_…" title="Shell" what="command" />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        {mayMake ? (
+        {mayCreate ? (
           <Anchor to="keys" search={{ create: '1' }} className={buttonClass(isDone ? 'plain' : 'primary')}>
             {isDone ? 'Create another key' : 'Create a key'}
           </Anchor>
         ) : (
           <p className="text-muted">
-            Your role may not make keys; ask a developer of your organization for one.
+            Your role cannot create keys; ask a developer of your organization for one.
           </p>
         )}
       </div>

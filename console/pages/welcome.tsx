@@ -3,8 +3,8 @@ import { type FormEvent, useMemo, useState } from 'react';
 import { useWrite } from '../client/queries.ts';
 import { ScopeContext } from '../client/scope.ts';
 import type { Application, Organization } from '../client/shapes.ts';
-import { Gate } from '../frame/gate.tsx';
 import { SignOutButton, usePerson, useSession } from '../frame/session.tsx';
+import { StandalonePage } from '../frame/standalone-page.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button } from '../parts/button.tsx';
 import { Field, Input, isAbout } from '../parts/field.tsx';
@@ -30,7 +30,7 @@ function OrganizationStep({ onDone }: { readonly onDone: (organization: Organiza
   const create = useWrite<Organization>('session/organizations', { onDone });
   const isFirst = organizations.length === 0;
   return (
-    <Gate
+    <StandalonePage
       title={isFirst ? `Welcome, ${person.name}` : 'New organization'}
       description="An organization holds your applications and the people who work on them."
       footer={isFirst ? <SignOutButton /> : <Anchor to="/">Back to the console</Anchor>}
@@ -42,7 +42,7 @@ function OrganizationStep({ onDone }: { readonly onDone: (organization: Organiza
         submit="Create organization"
         write={create}
       />
-    </Gate>
+    </StandalonePage>
   );
 }
 
@@ -50,13 +50,13 @@ function ApplicationStep({ orgId, name }: { readonly orgId: string; readonly nam
   const scope = useMemo(() => ({ orgId, appId: null }), [orgId]);
   return (
     <ScopeContext value={scope}>
-      <Gate
+      <StandalonePage
         title={`First application of ${name}`}
-        description="An application is a sandbox of its own, with its own keys, webhooks, ledger and clock."
+        description="An application has its own API keys, webhooks, settings and clock."
         footer={<Anchor to={`/${orgId}`}>Do this later</Anchor>}
       >
         <ApplicationForm orgId={orgId} />
-      </Gate>
+      </StandalonePage>
     </ScopeContext>
   );
 }
@@ -104,7 +104,7 @@ function NameForm({ step, label, placeholder, submit, write }: NameFormProps) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
       </Field>
-      <Button type="submit" look="primary" isBusy={write.isBusy}>
+      <Button type="submit" variant="primary" isBusy={write.isBusy}>
         {submit}
       </Button>
     </form>

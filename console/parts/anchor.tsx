@@ -1,20 +1,20 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useScope } from '../client/scope.ts';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 export interface AnchorProps {
-  /** Inside the organization, for example `payments/pay_1`; with a leading slash from the top, as `/account`. */
+  /** A path inside the organization, such as `payments/pay_1`, or an absolute one with a leading slash, such as `/account`. */
   readonly to: string;
   readonly search?: Readonly<Record<string, string | undefined>>;
   readonly className?: string;
   readonly children: ReactNode;
   readonly onClick?: () => void;
-  /** The page that is shown, in a menu of pages. */
+  /** Marks the current page in a menu. */
   readonly isCurrent?: boolean;
 }
 
-/** The way to another page of the console. The application stays chosen. */
+/** A link to another page of the console; the selected application stays selected. */
 export function Anchor({ to, search, className, children, onClick, isCurrent }: AnchorProps) {
   const { orgId } = useScope();
   const target = to.startsWith('/') ? to : `/${orgId}${to === '' ? '' : `/${to}`}`;
@@ -46,19 +46,19 @@ const pages: Readonly<Record<string, string>> = {
   app: 'applications',
 };
 
-/** The page of a record by the prefix of its id; undefined for what has none. */
+/** A record's page by the prefix of its id; undefined for other ids. */
 export function pageOf(id: string): string | undefined {
   const page = pages[id.slice(0, id.indexOf('_'))];
   return page === undefined ? undefined : `${page}/${id}`;
 }
 
-/** An id that leads to its page, when it has one. */
+/** An id that links to its record's page, if there is one. */
 export function IdLink({ id, className }: { readonly id: string; readonly className?: string }) {
   const to = pageOf(id);
-  const look = classes('font-mono text-[0.75rem]', className);
-  if (to === undefined) return <span className={look}>{id}</span>;
+  const baseClass = classes('font-mono text-[0.75rem]', className);
+  if (to === undefined) return <span className={baseClass}>{id}</span>;
   return (
-    <Anchor to={to} className={classes(look, 'text-accent underline-offset-2 hover:underline')}>
+    <Anchor to={to} className={classes(baseClass, 'text-accent underline-offset-2 hover:underline')}>
       {id}
     </Anchor>
   );

@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 export interface CardProps {
   readonly title?: ReactNode;
   readonly description?: ReactNode;
-  /** At the right of the title. */
+  /** To the right of the title. */
   readonly actions?: ReactNode;
   readonly footer?: ReactNode;
-  /** Without padding, for a table or a list that brings its own. */
+  /** Without padding, for a table or list that has its own. */
   readonly isFlush?: boolean;
   readonly className?: string;
   readonly children?: ReactNode;

@@ -4,14 +4,14 @@ import { CopyButton } from './copy-button.tsx';
 
 export interface CodeBlockProps {
   readonly code: string;
-  /** Names the block, for screen readers and above the code. */
+  /** Label for screen readers and above the code. */
   readonly title?: string;
   readonly what?: string;
-  /** More lines than this are folded away. */
+  /** Longer code is collapsed to this number of lines. */
   readonly linesMax?: number;
 }
 
-/** Text as it is, never read as markup, with a copy button. */
+/** Plain text, never parsed as markup, with a copy button. */
 export function CodeBlock({ code, title, what = 'code', linesMax = 400 }: CodeBlockProps) {
   const [isWhole, setWhole] = useState(false);
   const lines = code.split('\n');
@@ -24,7 +24,7 @@ export function CodeBlock({ code, title, what = 'code', linesMax = 400 }: CodeBl
         <CopyButton text={code} what={what} />
       </figcaption>
       <pre
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, which the keyboard must reach too
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
         tabIndex={0}
         className="max-h-[32rem] overflow-auto px-3 py-2.5 font-mono text-[0.75rem] leading-[1.25rem] focus-visible:outline-offset-[-2px]"
       >
@@ -32,7 +32,7 @@ export function CodeBlock({ code, title, what = 'code', linesMax = 400 }: CodeBl
       </pre>
       {isLong ? (
         <div className="border-t p-1.5">
-          <Button size="small" look="ghost" onClick={() => setWhole(!isWhole)}>
+          <Button size="small" variant="ghost" onClick={() => setWhole(!isWhole)}>
             {isWhole ? 'Show less' : `Show all ${lines.length} lines`}
           </Button>
         </div>
@@ -41,7 +41,7 @@ export function CodeBlock({ code, title, what = 'code', linesMax = 400 }: CodeBl
   );
 }
 
-/** A value, or a text that may be JSON, in pretty lines; long ones are folded. */
+/** A value, or a string that may be JSON, formatted; long output is collapsed. */
 export function JsonView({
   value,
   title = 'JSON',

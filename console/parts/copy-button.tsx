@@ -2,13 +2,13 @@ import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { copyText } from '../client/clipboard.ts';
 import { Button, IconButton } from './button.tsx';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 export interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, as 'payment id': said as 'Copy payment id'. */
+  /** The content, such as 'payment id', for the label 'Copy payment id'. */
   readonly what: string;
-  /** With words instead of the bare icon. */
+  /** With a text label instead of the icon only. */
   readonly isWide?: boolean;
   readonly className?: string;
 }
@@ -28,17 +28,17 @@ export function CopyButton({ text, what, isWide = false, className }: CopyButton
   ) : (
     <Copy aria-hidden size={14} />
   );
-  const said = isCopied ? 'Copied' : `Copy ${what}`;
+  const label = isCopied ? 'Copied' : `Copy ${what}`;
   if (isWide) {
     return (
-      <Button size="small" onClick={copy} icon={icon} className={className} aria-label={said}>
+      <Button size="small" onClick={copy} icon={icon} className={className} aria-label={label}>
         {isCopied ? 'Copied' : 'Copy'}
       </Button>
     );
   }
   return (
     <IconButton
-      label={said}
+      label={label}
       icon={icon}
       size="small"
       onClick={copy}
@@ -47,7 +47,7 @@ export function CopyButton({ text, what, isWide = false, className }: CopyButton
   );
 }
 
-/** An id in mono with a copy button; `isShort` cuts the middle for narrow places. */
+/** An id in monospace with a copy button; `isShort` abbreviates it. */
 export function IdText({
   id,
   isShort = false,

@@ -5,7 +5,7 @@ import type { ApiProblem } from '../client/request.ts';
 import { Button, IconButton } from './button.tsx';
 import { useReturnFocus } from './focus.ts';
 import { ProblemBanner } from './problem.tsx';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 const shade = 'shade-in fixed inset-0 z-50 bg-shade';
 const sheet =
@@ -17,35 +17,35 @@ export interface DialogProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly size?: 'small' | 'medium' | 'large';
-  /** With it the content is a form: the footer shows Cancel and the submit button. */
+  /** Makes the content a form with a Cancel and a submit button in the footer. */
   readonly onSubmit?: () => void;
   readonly submitLabel?: string;
   readonly isBusy?: boolean;
   readonly isSubmitDisabled?: boolean;
-  /** What the form does cannot be undone. */
+  /** The form's action cannot be undone. */
   readonly isDanger?: boolean;
-  /** Shown above the footer, unless a Field shows it. */
+  /** Shown above the footer; pass null if a Field shows it. */
   readonly problem?: ApiProblem | null;
-  /** Instead of the form's footer. */
+  /** Replaces the form's footer. */
   readonly footer?: ReactNode;
   readonly children: ReactNode;
 }
 
 const widths = { small: 'sm:w-[26rem]', medium: 'sm:w-[34rem]', large: 'sm:w-[48rem]' };
 
-/** A form starts at its first field instead of the button that closes it. */
+/** Focuses the first field of a form instead of the close button. */
 function focusFirstField(event: Event): void {
   const form = (event.currentTarget as HTMLElement).querySelector('form');
   const field = form?.querySelector<HTMLInputElement>(':is(input, select, textarea):not(:disabled)');
   if (!field) return;
   event.preventDefault();
-  // Of radios the chosen one has the focus.
+  // In a radio group, focus the selected option.
   const chosen =
     field.type === 'radio' ? form?.querySelector<HTMLElement>('input[type=radio]:checked') : null;
   (chosen ?? field).focus();
 }
 
-/** A dialog, from below on phones. Focus goes in, stays in, and returns to what opened it. */
+/** A dialog; a bottom sheet on phones. The focus moves in, stays in, and returns to the opener. */
 export function Dialog(props: DialogProps) {
   const {
     isOpen,
@@ -111,7 +111,7 @@ export function Dialog(props: DialogProps) {
                   <Button
                     type="submit"
                     form={formId}
-                    look={props.isDanger ? 'danger' : 'primary'}
+                    variant={props.isDanger ? 'danger' : 'primary'}
                     isBusy={props.isBusy ?? false}
                     disabled={props.isSubmitDisabled ?? false}
                   >
@@ -140,7 +140,7 @@ export interface ConfirmDialogProps {
   readonly problem?: ApiProblem | null;
 }
 
-/** Asks before something that cannot be undone. The page closes it when the write is done. */
+/** Asks for confirmation before an irreversible action. The page closes it when the write has succeeded. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const returnFocus = useReturnFocus(props.isOpen);
   return (
@@ -160,7 +160,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               <Button>Cancel</Button>
             </AlertDialog.Cancel>
             <Button
-              look={props.isDanger ? 'danger' : 'primary'}
+              variant={props.isDanger ? 'danger' : 'primary'}
               isBusy={props.isBusy ?? false}
               onClick={props.onConfirm}
             >

@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 export interface EmptyStateProps {
   readonly icon?: ReactNode;
   readonly title: string;
-  /** What belongs here and what to do next. */
+  /** What the list contains and what to do next. */
   readonly children?: ReactNode;
   readonly action?: ReactNode;
 }
 
-/** Where nothing is yet: what it is, and the next step. */
+/** Shown instead of an empty list, with the next step. */
 export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   return (
     <div className="flex flex-col items-center px-6 py-14 text-center">

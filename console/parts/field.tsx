@@ -12,9 +12,9 @@ import {
   useState,
 } from 'react';
 import type { ApiProblem } from '../client/request.ts';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
-/** A control inside a Field finds its id, its description and its error here. */
+/** Gives a control its id, description and error state. */
 const FieldContext = createContext<{
   id: string;
   describedBy: string | undefined;
@@ -24,9 +24,9 @@ const FieldContext = createContext<{
 export interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** Said below the control; wins over the problem. */
+  /** Shown below the control; takes precedence over the problem. */
   readonly error?: string | undefined;
-  /** With `param`: the field shows the problem when the server names it, as `amount` or `beneficiary.name`. */
+  /** With `param`: shown if the server error refers to this field, such as `amount` or `beneficiary.name`. */
   readonly problem?: ApiProblem | null;
   readonly param?: string;
   readonly isOptional?: boolean;
@@ -34,27 +34,35 @@ export interface FieldProps {
   readonly children: ReactNode;
 }
 
-/** Whether a problem belongs to a field; then the banner above the form need not repeat it. */
+/** Whether a problem refers to a field; then the banner above the form does not repeat it. */
 export function isAbout(problem: ApiProblem | null | undefined, param: string): boolean {
   const named = problem?.param?.replace(/^(body[./]|\/)/, '').replaceAll('/', '.');
   return named !== undefined && (named === param || named.startsWith(`${param}.`));
 }
 
-/** Label, control, hint and error, wired together. */
+/** The problem, unless one of these fields shows it. */
+export function problemOutsideFields(
+  problem: ApiProblem | null,
+  params: readonly string[],
+): ApiProblem | null {
+  return params.some((param) => isAbout(problem, param)) ? null : problem;
+}
+
+/** Label, control, hint and error, connected with ids. */
 export function Field({ label, hint, error, problem, param, isOptional, className, children }: FieldProps) {
   const id = useId();
-  const words = error ?? (param !== undefined && isAbout(problem, param) ? problem?.message : undefined);
-  const describedBy = classes(words && `${id}-error`, hint !== undefined && `${id}-hint`) || undefined;
+  const message = error ?? (param !== undefined && isAbout(problem, param) ? problem?.message : undefined);
+  const describedBy = classes(message && `${id}-error`, hint !== undefined && `${id}-hint`) || undefined;
   return (
     <div className={classes('flex flex-col gap-1', className)}>
       <label htmlFor={id} className="text-sm font-medium text-ink">
         {label}
         {isOptional ? <span className="font-normal text-faint"> (optional)</span> : null}
       </label>
-      <FieldContext value={{ id, describedBy, isInvalid: words !== undefined }}>{children}</FieldContext>
-      {words === undefined ? null : (
+      <FieldContext value={{ id, describedBy, isInvalid: message !== undefined }}>{children}</FieldContext>
+      {message === undefined ? null : (
         <p id={`${id}-error`} className="text-sm text-bad">
-          {words}
+          {message}
         </p>
       )}
       {hint === undefined ? null : (
@@ -66,7 +74,7 @@ export function Field({ label, hint, error, problem, param, isOptional, classNam
   );
 }
 
-function useWiring() {
+function useFieldProps() {
   const field = useContext(FieldContext);
   if (field === null) return {};
   return {
@@ -77,18 +85,18 @@ function useWiring() {
 }
 
 export interface InputProps extends InputHTMLAttributes<HTMLInputElement> {
-  /** Ids, amounts and codes. */
+  /** For ids, amounts and codes. */
   readonly isMono?: boolean;
   readonly ref?: Ref<HTMLInputElement>;
 }
 
 export function Input({ isMono, className, ...rest }: InputProps) {
   return (
-    <input {...useWiring()} {...rest} className={classes('control', isMono && 'font-mono', className)} />
+    <input {...useFieldProps()} {...rest} className={classes('control', isMono && 'font-mono', className)} />
   );
 }
 
-/** A password with a button that shows it. */
+/** A password input with a button that reveals it. */
 export function PasswordInput(props: InputProps) {
   const [isShown, setShown] = useState(false);
   return (
@@ -107,21 +115,21 @@ export function PasswordInput(props: InputProps) {
 }
 
 export function Textarea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) {
-  return <textarea rows={3} {...useWiring()} {...rest} className={classes('control', className)} />;
+  return <textarea rows={3} {...useFieldProps()} {...rest} className={classes('control', className)} />;
 }
 
 export interface SelectProps extends SelectHTMLAttributes<HTMLSelectElement> {
-  /** Value and words; a bare text is both. */
+  /** Value and label; a string is both. */
   readonly options: readonly (string | { readonly value: string; readonly label: string })[];
   /** An empty first choice, such as 'Any status'. */
   readonly empty?: string;
 }
 
-/** The browser's own select: it works on every phone and needs no style of its own at run time. */
+/** The native select: it works on every phone and needs no runtime styles. */
 export function Select({ options, empty, className, ...rest }: SelectProps) {
   return (
     <div className={classes('relative', className)}>
-      <select {...useWiring()} {...rest} className="control appearance-none truncate pr-8">
+      <select {...useFieldProps()} {...rest} className="control appearance-none truncate pr-8">
         {empty === undefined ? null : <option value="">{empty}</option>}
         {options.map((option) => {
           const { value, label } = typeof option === 'string' ? { value: option, label: option } : option;
@@ -165,7 +173,7 @@ export function Checkbox({ label, hint, isOn, onChange, disabled = false }: Togg
           <Check aria-hidden size={12} strokeWidth={3} />
         </RadixCheckbox.Indicator>
       </RadixCheckbox.Root>
-      <Words id={id} label={label} hint={hint} />
+      <ToggleLabel id={id} label={label} hint={hint} />
     </div>
   );
 }
@@ -184,12 +192,12 @@ export function Switch({ label, hint, isOn, onChange, disabled = false }: Toggle
       >
         <RadixSwitch.Thumb className="block size-3.5 rounded-full bg-muted transition-transform data-[state=checked]:translate-x-3.5 data-[state=checked]:bg-on-accent" />
       </RadixSwitch.Root>
-      <Words id={id} label={label} hint={hint} />
+      <ToggleLabel id={id} label={label} hint={hint} />
     </div>
   );
 }
 
-function Words({
+function ToggleLabel({
   id,
   label,
   hint,

@@ -2,13 +2,13 @@ import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'reac
 import { Button } from './button.tsx';
 import { instantOfDay } from './day.ts';
 import { Select, type SelectProps } from './field.tsx';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 export interface FilterBarProps {
   readonly children: ReactNode;
-  /** Given when a filter is set: shows 'Clear'. */
+  /** Set if a filter is active: shows 'Clear'. */
   readonly onClear?: (() => void) | undefined;
-  /** At the right, as an export or refresh button. */
+  /** On the right, such as an export or refresh button. */
   readonly actions?: ReactNode;
 }
 
@@ -18,7 +18,7 @@ export function FilterBar({ children, onClear, actions }: FilterBarProps) {
     <search aria-label="Filters" className="mb-4 flex flex-wrap items-end gap-2">
       {children}
       {onClear ? (
-        <Button look="ghost" onClick={onClear}>
+        <Button variant="ghost" onClick={onClear}>
           Clear
         </Button>
       ) : null}
@@ -58,7 +58,7 @@ export function FilterSelect({
   );
 }
 
-/** Applies on Enter and when the focus leaves it, so that not every letter asks the server. */
+/** Applies on Enter and on blur, so that not every keystroke sends a request. */
 export function FilterText({
   label,
   value,
@@ -96,7 +96,7 @@ export function FilterText({
   );
 }
 
-/** A day in UTC; the filter's value is the instant at which it starts, or ends when `isEnd`. */
+/** A UTC date; the filter value is its first instant, or its last with `isEnd`. */
 export function FilterDate({
   label,
   value,

@@ -1,8 +1,8 @@
 import { useRef } from 'react';
 
 /**
- * Where the focus was when a dialog opened, for `onCloseAutoFocus`: Radix brings it back to a trigger of its own, and our dialogs
- * have none. What opened it may be gone, as an item of a menu is; then the page's heading takes the focus.
+ * Restores the focus of the element that opened a dialog, for `onCloseAutoFocus`: Radix restores it to its own trigger, which
+ * our dialogs do not have. If the opener is gone, for example a menu item, the page's heading gets the focus.
  */
 export function useReturnFocus(isOpen: boolean): (event: Event) => void {
   const opener = useRef<Element | null>(null);
@@ -12,7 +12,7 @@ export function useReturnFocus(isOpen: boolean): (event: Event) => void {
   return (event) => {
     event.preventDefault();
     const { current } = opener;
-    const isThere = current instanceof HTMLElement && current.isConnected && current !== document.body;
-    (isThere ? current : document.querySelector<HTMLElement>('h1'))?.focus();
+    const canFocus = current instanceof HTMLElement && current.isConnected && current !== document.body;
+    (canFocus ? current : document.querySelector<HTMLElement>('h1'))?.focus();
   };
 }

@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 export interface KeyValueProps {
   /** Name and value; a null or undefined value shows a dash. */
   readonly items: readonly (readonly [name: string, value: ReactNode])[];
-  /** Two columns of pairs where there is room. */
+  /** Two columns of pairs on wide screens. */
   readonly isWide?: boolean;
-  /** In a side column: the names take less room. */
+  /** In a side column: narrower names. */
   readonly isNarrow?: boolean;
 }
 
-/** The fields of a record as a description list. */
+/** A record's fields as a description list. */
 export function KeyValue({ items, isWide = false, isNarrow = false }: KeyValueProps) {
   return (
     <dl className={classes('grid gap-x-10 text-base', isWide && 'lg:grid-cols-2')}>

@@ -1,7 +1,7 @@
 import { Check } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 const item =
   'flex min-h-8 items-center gap-2.5 rounded-sm px-2.5 py-1 text-base outline-none select-none data-[disabled]:text-faint data-[highlighted]:bg-hover';
@@ -53,15 +53,15 @@ export function MenuItem({ onSelect, icon, isDanger, disabled = false, children 
   );
 }
 
-export interface MenuChoiceProps {
+export interface MenuRadioGroupProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: ReactNode }[];
   readonly onChange: (value: string) => void;
 }
 
-/** One of several, with a tick at the chosen one. */
-export function MenuChoice({ label, value, options, onChange }: MenuChoiceProps) {
+/** A radio group in a menu. */
+export function MenuRadioGroup({ label, value, options, onChange }: MenuRadioGroupProps) {
   return (
     <>
       <MenuLabel>{label}</MenuLabel>
@@ -87,6 +87,6 @@ export function MenuLabel({ children }: { readonly children: ReactNode }) {
   );
 }
 
-export function MenuLine() {
+export function MenuSeparator() {
   return <DropdownMenu.Separator className="-mx-1 my-1 h-px bg-line" />;
 }

@@ -1,17 +1,17 @@
 import { formatMinor, type Minor } from '../client/amount.ts';
 import { useExponent } from '../client/currencies.ts';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 export interface MoneyProps {
-  /** Integer minor units, or text of them. */
+  /** Integer minor units, as a number or a string. */
   readonly amount: Minor;
   readonly currency: string;
-  /** Without the currency, where the column already says it. */
+  /** Without the currency, if the column shows it. */
   readonly isBare?: boolean;
   readonly className?: string;
 }
 
-/** 125000 EUR -> '1,250.00 EUR', with digits of one width. */
+/** 125000 EUR -> '1,250.00 EUR', with tabular digits. */
 export function Money({ amount, currency, isBare, className }: MoneyProps) {
   const exponent = useExponent(currency);
   return (

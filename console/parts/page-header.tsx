@@ -2,19 +2,19 @@ import type { ReactNode } from 'react';
 import { Anchor } from './anchor.tsx';
 
 export interface PageHeaderProps {
-  /** Also the title of the window. */
+  /** Also the window title. */
   readonly title: string;
-  /** Beside the title: a StatusBadge, an amount. */
+  /** Next to the title: a StatusBadge or an amount. */
   readonly badge?: ReactNode;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
   /** The list that a detail page belongs to. */
   readonly parent?: { readonly to: string; readonly label: string };
-  /** When the heading should show something else than the window title. */
+  /** Set if the heading differs from the window title. */
   readonly heading?: ReactNode;
 }
 
-/** Every page begins with one, also while it loads: navigation moves the focus to its h1. */
+/** The first element of every page, also while loading: navigation moves the focus to its h1. */
 export function PageHeader({ title, badge, description, actions, parent, heading }: PageHeaderProps) {
   return (
     <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">

@@ -2,14 +2,14 @@ import { ChevronLeft, ChevronRight, ChevronsLeft } from 'lucide-react';
 import type { Paging } from '../client/queries.ts';
 import { Button } from './button.tsx';
 
-/** Previous and next by the server's cursors; hidden while everything fits on one page. */
+/** Previous and next page by cursor; hidden if there is only one page. */
 export function Pager({ hasPrevious, hasNext, isBusy, onFirst, onPrevious, onNext }: Paging) {
   if (!hasPrevious && !hasNext) return null;
   return (
     <nav aria-label="Pages" className="flex items-center justify-end gap-2 border-t px-5 py-2.5">
       <Button
         size="small"
-        look="ghost"
+        variant="ghost"
         onClick={onFirst}
         isInert={!hasPrevious}
         icon={<ChevronsLeft aria-hidden size={15} />}

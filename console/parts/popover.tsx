@@ -1,10 +1,10 @@
-import { Popover as RadixPopover, Tooltip as RadixTooltip } from 'radix-ui';
+import { Popover as RadixPopover } from 'radix-ui';
 import type { ReactNode } from 'react';
 
 export interface PopoverProps {
   /** A Button or IconButton. */
   readonly trigger: ReactNode;
-  /** Said to screen readers. */
+  /** For screen readers. */
   readonly label: string;
   readonly children: ReactNode;
   readonly isOpen?: boolean;
@@ -31,23 +31,5 @@ export function Popover({ trigger, label, children, isOpen, onOpenChange, align 
         </RadixPopover.Content>
       </RadixPopover.Portal>
     </RadixPopover.Root>
-  );
-}
-
-/** Words for a control that has focus or pointer; never the only place where something is said. */
-export function Tooltip({ words, children }: { readonly words: string; readonly children: ReactNode }) {
-  return (
-    <RadixTooltip.Root>
-      <RadixTooltip.Trigger asChild>{children}</RadixTooltip.Trigger>
-      <RadixTooltip.Portal>
-        <RadixTooltip.Content
-          sideOffset={5}
-          collisionPadding={8}
-          className="pop-in z-[70] max-w-xs rounded-md bg-ink px-2 py-1 text-xs text-ground shadow-pop"
-        >
-          {words}
-        </RadixTooltip.Content>
-      </RadixTooltip.Portal>
-    </RadixTooltip.Root>
   );
 }

@@ -2,7 +2,7 @@ import { CircleAlert, RotateCw } from 'lucide-react';
 import type { ApiProblem } from '../client/request.ts';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
-import { sentence } from './words.ts';
+import { sentenceCase } from './text.ts';
 
 export interface ProblemBannerProps {
   readonly problem: ApiProblem;
@@ -10,7 +10,7 @@ export interface ProblemBannerProps {
   readonly onRetry?: () => void;
 }
 
-/** What the server refused: message, code, request id, the way to the documentation. */
+/** An error: message, code, request id and a link to the documentation. */
 export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
   return (
     <div role="alert" className="flex gap-2.5 rounded-md bg-bad-soft px-3.5 py-3 text-bad">
@@ -21,7 +21,7 @@ export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
           <p className="text-sm">Try again in {problem.retryAfter} s.</p>
         )}
         {problem.allowedActions && problem.allowedActions.length > 0 ? (
-          <p className="text-sm">Possible now: {problem.allowedActions.map(sentence).join(', ')}.</p>
+          <p className="text-sm">Allowed actions: {problem.allowedActions.map(sentenceCase).join(', ')}.</p>
         ) : null}
         <p className="mt-0.5 flex flex-wrap items-center gap-x-3 font-mono text-xs">
           <span>{problem.code}</span>
@@ -38,7 +38,7 @@ export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
               rel="noreferrer"
               className="font-sans underline underline-offset-2"
             >
-              What it means
+              Documentation
             </a>
           )}
         </p>

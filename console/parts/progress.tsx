@@ -2,7 +2,7 @@ import { Progress as RadixProgress } from 'radix-ui';
 
 export interface ProgressProps {
   readonly label: string;
-  /** 0..max; null while nobody knows how long it takes. */
+  /** 0..max; null if the duration is unknown. */
   readonly value: number | null;
   readonly max?: number;
 }

@@ -1,11 +1,11 @@
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
-/** Stands where something will be; give it the size by class, as `h-4 w-32`. */
+/** A loading placeholder; set its size by class, such as `h-4 w-32`. */
 export function Skeleton({ className }: { readonly className?: string }) {
   return <div aria-hidden className={classes('animate-pulse rounded-sm bg-quiet-soft', className)} />;
 }
 
-/** A whole page that loads: said to screen readers once. */
+/** Placeholder for a whole page, announced once by screen readers. */
 export function PageSkeleton() {
   return (
     <div role="status" className="flex flex-col gap-4">

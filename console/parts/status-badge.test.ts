@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { toneOf } from './status-badge.tsx';
-import { classes, count, sentence } from './words.ts';
+import { classes, pluralize, sentenceCase } from './text.ts';
 
 test.each([
   ['captured', 'good'],
@@ -32,7 +32,7 @@ test.each([
   ['open', 'Open'],
   ['', ''],
 ])('%j is written as %j', (name, text) => {
-  expect(sentence(name)).toBe(text);
+  expect(sentenceCase(name)).toBe(text);
 });
 
 test.each([
@@ -41,13 +41,13 @@ test.each([
   [2, '2 events'],
   [1234, '1,234 events'],
 ])('%i is counted as %s', (number, text) => {
-  expect(count(number, 'event')).toBe(text);
+  expect(pluralize(number, 'event')).toBe(text);
 });
 
 test('an irregular plural is used as given', () => {
-  expect(count(2, 'delivery', 'deliveries')).toBe('2 deliveries');
+  expect(pluralize(2, 'delivery', 'deliveries')).toBe('2 deliveries');
 });
 
-test('classes leaves out what is false', () => {
+test('classes omits falsy names', () => {
   expect(classes('a', false, null, undefined, '', 'b')).toBe('a b');
 });

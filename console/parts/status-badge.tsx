@@ -1,8 +1,8 @@
-import { sentence } from './words.ts';
+import { sentenceCase } from './text.ts';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'note' | 'quiet';
 
-/** One colour map for every state of every record; the words are always there, the colour only helps. */
+/** One color map for the states of all records; the label is always shown, so color is never the only signal. */
 const tones: Readonly<Record<string, Tone>> = {
   pending: 'note',
   requires_action: 'warn',
@@ -63,7 +63,7 @@ const tones: Readonly<Record<string, Tone>> = {
   ok: 'good',
 };
 
-const looks: Readonly<Record<Tone, string>> = {
+const toneClasses: Readonly<Record<Tone, string>> = {
   good: 'bg-good-soft text-good',
   bad: 'bg-bad-soft text-bad',
   warn: 'bg-warn-soft text-warn',
@@ -75,7 +75,7 @@ export function toneOf(status: string): Tone {
   return tones[status] ?? 'quiet';
 }
 
-/** `<StatusBadge status={payment.status} />`; `tone` and `label` for what is no state, such as an HTTP status. */
+/** `<StatusBadge status={payment.status} />`; `tone` and `label` for values that are not states, such as an HTTP status. */
 export function StatusBadge({
   status,
   tone,
@@ -88,16 +88,16 @@ export function StatusBadge({
   const chosen = tone ?? toneOf(status);
   return (
     <span
-      className={`inline-flex h-5 items-center gap-1.5 rounded-sm px-1.5 text-xs font-medium whitespace-nowrap ${looks[chosen]}`}
+      className={`inline-flex h-5 items-center gap-1.5 rounded-sm px-1.5 text-xs font-medium whitespace-nowrap ${toneClasses[chosen]}`}
     >
-      {label ?? sentence(status)}
+      {label ?? sentenceCase(status)}
     </span>
   );
 }
 
-/** An HTTP status: 2xx good, 4xx warning, 5xx bad; null when no answer came, and 0 when a fault kept it from leaving. */
+/** An HTTP status: 2xx good, 4xx warning, 5xx bad; null without a response, and 0 if a fault plan suppressed it. */
 export function HttpStatus({ status }: { readonly status: number | null }) {
-  if (status === null || status === 0) return <StatusBadge status="none" tone="bad" label="No answer" />;
+  if (status === null || status === 0) return <StatusBadge status="none" tone="bad" label="No response" />;
   const tone: Tone = status < 300 ? 'good' : status < 400 ? 'note' : status < 500 ? 'warn' : 'bad';
   return <StatusBadge status="http" tone={tone} label={String(status)} />;
 }

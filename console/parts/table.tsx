@@ -2,43 +2,43 @@ import type { ReactNode } from 'react';
 import type { ApiProblem } from '../client/request.ts';
 import { Anchor } from './anchor.tsx';
 import { ProblemBanner } from './problem.tsx';
-import { Scrolled } from './scrolled.tsx';
+import { ScrollRegion } from './scroll-region.tsx';
 import { Skeleton } from './skeleton.tsx';
-import { classes } from './words.ts';
+import { classes } from './text.ts';
 
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Amounts and counts stand at the right with digits of one width. */
+  /** For amounts and counts: right-aligned with tabular digits. */
   readonly align?: 'right';
-  /** Left out on phones. */
+  /** Hidden on phones. */
   readonly isMinor?: boolean;
-  /** Takes the room that is left and cuts long text. */
+  /** Takes the remaining width and truncates long text. */
   readonly isWide?: boolean;
 }
 
 export interface TableProps<Row> {
-  /** Said to screen readers. */
+  /** For screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** Where the row leads: the first column becomes a link, whose area is the whole row. */
+  /** The target of the row: the first column becomes a link that covers the whole row. */
   readonly rowLink?: (row: Row) => string;
   readonly isLoading?: boolean;
   readonly isRefreshing?: boolean;
   readonly problem?: ApiProblem | null;
   /** An EmptyState. */
   readonly empty?: ReactNode;
-  /** Under the rows, usually `<Pager {...list.paging} />`. */
+  /** Below the rows, usually `<Pager {...list.paging} />`. */
   readonly footer?: ReactNode;
-  /** Inside a Card that is flush too: without a frame of its own. */
+  /** Inside a flush Card: without a border. */
   readonly isFlush?: boolean;
 }
 
 const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
 
-/** A list as a real table, in a frame of its own. Buttons and links inside a linked row need `relative z-10`. */
+/** A list as a table with a border. Buttons and links inside a linked row need `relative z-10`. */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, columns, rows, rowKey, rowLink, isLoading = false, problem, empty, footer } = props;
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} />;
@@ -52,7 +52,7 @@ export function Table<Row>(props: TableProps<Row>) {
         props.isFlush ? 'rounded-b-lg border-t' : 'rounded-lg border bg-surface',
       )}
     >
-      <Scrolled label={caption} isBusy={isLoading || props.isRefreshing === true}>
+      <ScrollRegion label={caption} isBusy={isLoading || props.isRefreshing === true}>
         <table className="w-full border-collapse text-sm">
           <caption className="sr-only">{caption}</caption>
           <thead>
@@ -102,7 +102,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 ))}
           </tbody>
         </table>
-      </Scrolled>
+      </ScrollRegion>
       {footer}
     </div>
   );

@@ -2,7 +2,7 @@ import { Tabs as RadixTabs } from 'radix-ui';
 import type { ReactNode } from 'react';
 
 export interface TabsProps {
-  /** Said to screen readers: what the tabs divide. */
+  /** For screen readers. */
   readonly label: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
@@ -13,7 +13,7 @@ export interface TabsProps {
   }[];
 }
 
-/** Keep `value` in the URL with useFilters('tab'), so that a tab can be linked. */
+/** Store `value` in the URL with useFilters('tab'), so that a tab can be linked. */
 export function Tabs({ label, value, onChange, tabs }: TabsProps) {
   return (
     <RadixTabs.Root value={value} onValueChange={onChange}>

@@ -4,13 +4,13 @@ import { IconButton } from './button.tsx';
 
 interface Toast {
   readonly id: number;
-  readonly words: string;
+  readonly message: string;
   readonly isBad: boolean;
 }
 
 interface Toaster {
   /** `toast('Payment captured')`. */
-  readonly toast: (words: string, options?: { readonly isBad?: boolean }) => void;
+  readonly toast: (message: string, options?: { readonly isBad?: boolean }) => void;
 }
 
 const ToastContext = createContext<Toaster>({ toast: () => undefined });
@@ -22,15 +22,15 @@ export function useToast(): Toaster {
   return useContext(ToastContext);
 }
 
-/** Short news at the corner, read out politely. What a person must act on belongs into a banner instead. */
+/** Short notifications in a corner, announced politely. Use a banner if the person has to act. */
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
   const [toasts, setToasts] = useState<readonly Toast[]>([]);
   const drop = useCallback((id: number) => setToasts((all) => all.filter((one) => one.id !== id)), []);
   const toaster = useMemo<Toaster>(
     () => ({
-      toast: (words, options) => {
+      toast: (message, options) => {
         const id = nextId++;
-        setToasts((all) => [...all.slice(1 - toastsMax), { id, words, isBad: options?.isBad ?? false }]);
+        setToasts((all) => [...all.slice(1 - toastsMax), { id, message, isBad: options?.isBad ?? false }]);
         setTimeout(() => drop(id), shownMs);
       },
     }),
@@ -43,7 +43,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
         aria-live="polite"
         className="pointer-events-none fixed inset-x-4 bottom-4 z-[60] flex flex-col items-end gap-2"
       >
-        {toasts.map(({ id, words, isBad }) => (
+        {toasts.map(({ id, message, isBad }) => (
           <div
             key={id}
             className="pop-in pointer-events-auto flex max-w-sm items-center gap-2.5 rounded-lg border bg-raised py-2 pr-2 pl-3.5 shadow-pop"
@@ -53,7 +53,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
             ) : (
               <CircleCheck aria-hidden size={17} className="shrink-0 text-good" />
             )}
-            <p className="min-w-0 flex-1 break-words">{words}</p>
+            <p className="min-w-0 flex-1 break-words">{message}</p>
             <IconButton
               label="Dismiss"
               size="small"

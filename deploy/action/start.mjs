@@ -1,5 +1,5 @@
 // The GitHub action (action.yml): installs Sandbank, starts it for the rest of the job and waits until it is ready. It runs before
-// anything is installed, so it imports nothing but Node. The runner ends the server with the job.
+// anything is installed, so it imports only Node modules. The runner ends the server with the job.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -38,7 +38,7 @@ function timeoutOf(text) {
   return seconds;
 }
 
-/** What npm installs: a version or tag of the package, or a tarball. @param {string} version */
+/** The npm package specifier: a version or tag of the package, or a tarball. @param {string} version */
 function packageOf(version) {
   // npm is a batch file on Windows and needs a shell there, so nothing that a shell interprets may reach it.
   if (/[\s"'`$&|;<>()%!^]/.test(version))
@@ -115,7 +115,7 @@ function appearance(file, signal) {
   });
 }
 
-/** The server output may look like workflow commands: the runner must not run them. @param {string} log */
+/** The server output may contain text in the form of workflow commands, which the runner must not execute. @param {string} log */
 function printLog(log) {
   const token = `log-${process.pid}-${Date.now()}`;
   command('group', 'Sandbank log');

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { Sandbank } from 'sandbank/client';
 
 /**
- * A small shop, written as you would write yours: it takes orders, asks for payments, and believes only what signed webhooks
- * say about them. Orders are kept in memory, so that the example stays short.
+ * A small shop: it accepts orders, creates payments, and trusts only signed webhooks for their status. Orders are in memory, so that
+ * the example stays short.
  */
 export class Shop {
   #sandbank;
@@ -17,7 +17,7 @@ export class Shop {
     this.#sandbank = sandbank;
   }
 
-  /** Opens the receiver of the shop and registers it. */
+  /** Opens the webhook receiver and registers it. */
   async open() {
     this.#server = createServer((request, response) => void this.#receive(request, response));
     await new Promise((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
@@ -31,7 +31,7 @@ export class Shop {
   }
 
   /**
-   * The order number is the idempotency key: whatever happens on the way, an order is paid once.
+   * The order number is the idempotency key, so an order is paid once, even after retries.
    * @param {{ number: string, amount: number, currency: string, scenario?: string }} order
    */
   async checkout({ number, amount, currency, scenario }) {
@@ -49,7 +49,7 @@ export class Shop {
   }
 
   /** @param {string} number @param {number} amount */
-  giveBack(number, amount) {
+  refund(number, amount) {
     return this.#sandbank.payments.refund(
       this.#orders.get(number).paymentId,
       { amount },
@@ -66,7 +66,7 @@ export class Shop {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     try {
-      // The bytes as they came: JSON that was parsed and written again has another signature.
+      // Verify the raw bytes: reserialized JSON has another signature.
       const event = await Sandbank.webhooks.verify(Buffer.concat(chunks), request.headers, this.#secret);
       this.#apply(event);
       response.writeHead(204).end();
@@ -75,7 +75,7 @@ export class Shop {
     }
   }
 
-  /** Webhooks come at least once and in any order: what was seen is skipped, and what is older than what we know is too. */
+  /** Webhooks are delivered at least once and in any order: skip duplicates and outdated events. */
   #apply(event) {
     if (this.#seen.has(event.id)) return;
     this.#seen.add(event.id);
@@ -89,7 +89,7 @@ export class Shop {
 function statusOf(payment) {
   if (payment === 'captured' || payment === 'settled') return 'paid';
   if (payment === 'failed' || payment === 'canceled' || payment === 'expired') return 'unpaid';
-  if (payment === 'refunded' || payment === 'partially_refunded') return 'given back';
+  if (payment === 'refunded' || payment === 'partially_refunded') return 'refunded';
   if (payment === 'disputed' || payment === 'charged_back') return 'disputed';
   return undefined;
 }

@@ -2,9 +2,9 @@ import type { Command, Option } from 'commander';
 import { pathOf } from '../../cli/declare.ts';
 import { createProgram } from '../../cli/program.ts';
 
-export const marker = '<!-- Below this line `npm run golden` generates the page from the commands. -->';
+const marker = '<!-- Below this line `npm run golden` generates the page from the commands. -->';
 
-/** docs/cli.md: the text above the marker is written by hand; the commands below it come from the tree that parses the arguments. */
+/** docs/cli.md: the text above the marker is hand-written; the commands below it come from the tree that parses the arguments. */
 export function cliPage(current: string): string {
   const [byHand = ''] = current.split(marker);
   return `${byHand}${marker}\n\n${groups(createProgram()).join('\n')}`;

@@ -20,7 +20,7 @@ export interface HttpFile {
 
 const captured = /^\{\{(\w+)\.response\.body\.\$\.([\w.[\]]+)\}\}$/;
 
-/** Parses what examples/sandbank.http uses of REST Client's syntax: `###`, `@name = value`, `# @name`, request line, headers, body. */
+/** Parses the subset of REST Client's syntax that examples/sandbank.http uses: `###`, `@name = value`, `# @name`, request line, headers, body. */
 export function parseHttp(text: string): HttpFile {
   const assignments = [...text.matchAll(/^@(\w+)\s*=\s*(.*)$/gm)].map(([, name = '', value = '']) => ({
     name,

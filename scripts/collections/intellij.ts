@@ -5,7 +5,7 @@ const introduction = [
   '# Start Sandbank, set @key, and send the requests in order. To run them again, change @run: it begins every Idempotency-Key.',
 ];
 
-/** The file for JetBrains IDEs and httpYac: a response handler after a request stores what later requests need. */
+/** The file for JetBrains IDEs and httpYac: a response handler after a request stores the values that later requests need. */
 export function intellijFile({ variables, requests }: HttpFile): string {
   const assignments = [...variables].map(
     ([name, value]) => `@${name} = ${name === 'run' ? 'intellij-1' : value}`,

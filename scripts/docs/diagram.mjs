@@ -24,9 +24,9 @@ const awayFromTheGoal = new Set([
  * label are supported.
  * @param {string} name the resource, or the heading `Resource states`
  * @param {string} text
- * @param {{ inWords: boolean }} options whether the transitions follow as a list, on pages without a table
+ * @param {{ hasTextList: boolean }} options whether the transitions follow as a list, on pages without a table
  */
-export function diagramFigure(name, text, { inWords }) {
+export function diagramFigure(name, text, { hasTextList }) {
   const arrows = [...text.matchAll(/^\s+(\S+) --> (\S+): (.+)$/gm)].map(
     ([, from = '', to = '', label = '']) => ({
       ...{ from, to },
@@ -36,8 +36,8 @@ export function diagramFigure(name, text, { inWords }) {
   if (arrows.length === 0) throw new Error(`The diagram of "${name}" has no arrows.`);
   const sentences = arrows.map(({ from, to, actions }) => {
     const by = actions.join(', ');
-    if (from === start) return `${by} makes it ${to}`;
-    return from === to ? `${from} stays as it is by ${by}` : `${from} becomes ${to} by ${by}`;
+    if (from === start) return `${by} creates it as ${to}`;
+    return from === to ? `${by} leaves ${from} unchanged` : `${by} changes ${from} to ${to}`;
   });
   const drawn = drawnArrows(arrows);
   const notes = [
@@ -45,18 +45,18 @@ export function diagramFigure(name, text, { inWords }) {
     drawn.some(({ lines }) => lines.length === 0)
       ? 'An arrow without a label is the action that the state is named after: cancel leads to canceled.'
       : '',
-    inWords && text.includes('*') ? 'A star marks an action that another record triggers.' : '',
+    hasTextList && text.includes('*') ? 'A star marks an action that another record triggers.' : '',
   ];
   const caption = notes.filter((note) => note !== '').join(' ');
-  const words = inWords
+  const textList = hasTextList
     ? `<details><summary>Transitions as text</summary><ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('')}</ul></details>`
     : '';
-  return `<figure class="diagram"><div class="wide" tabindex="0">${drawing(name, drawn, sentences)}</div><figcaption>${escapeHtml(caption)}</figcaption>${words}</figure>\n`;
+  return `<figure class="diagram"><div class="wide" tabindex="0">${drawing(name, drawn, sentences)}</div><figcaption>${escapeHtml(caption)}</figcaption>${textList}</figure>\n`;
 }
 
 /**
- * The labels of the arrows. In a large machine they would fill the picture: labels that the target state implies are left out, and so
- * are actions of other records where an action of the record itself leads the same way.
+ * The labels of the arrows. In a large machine they would fill the diagram. So labels that the target state implies are omitted, and
+ * so are actions of other records where an action of the record itself has the same transition.
  */
 function drawnArrows(arrows) {
   const between = arrows.filter(({ from, to }) => from !== to);
@@ -123,8 +123,8 @@ function drawing(name, arrows, sentences) {
     nodes.map(({ state }) => state).filter((state) => !arrows.some(({ from }) => from === state)),
   );
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="${id}-title ${id}-words" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
-    `<title id="${id}-title">${escapeHtml(sentenceOf(name))}</title><desc id="${id}-words">${escapeHtml(sentences.join('; '))}.</desc>`,
+    `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="${id}-title ${id}-description" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
+    `<title id="${id}-title">${escapeHtml(sentenceOf(name))}</title><desc id="${id}-description">${escapeHtml(sentences.join('; '))}.</desc>`,
     `<defs><marker id="${id}-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>`,
     ...edges.map(
       ({ points, isTriggered }) =>
@@ -149,7 +149,7 @@ function drawing(name, arrows, sentences) {
   ].join('');
 }
 
-/** A smooth line through the points: quadratic pieces that meet at the middles. */
+/** A smooth line through the points: quadratic segments that meet at the midpoints. */
 function curve(points, at) {
   const [first, ...rest] = points;
   const parts = rest.map((point, index) => {

@@ -69,7 +69,7 @@ function frame({ assets, groups, name, title, description, head, main }) {
     .join('');
   return `${opening({ assets, title, description, head: `<link rel="stylesheet" href="${assets.style}">\n${head}\n<script src="${assets.script}" defer></script>` })}
 <body data-search-script="${assets.searchScript}" data-search-index="${assets.searchIndex}">
-<a class="skip" href="#main">Skip to the text</a>
+<a class="skip" href="#main">Skip to content</a>
 ${header(assets, { hasSearch: true })}
 <details class="menu"><summary>Menu</summary><nav aria-label="Pages">${navigation}</nav></details>
 <div class="columns">

@@ -8,7 +8,7 @@ import { anchorOf, escapeHtml, slugOf } from './html.mjs';
  * @property {(link: string) => string} imageOf
  * @property {(resource: string) => string} diagramOf the lifecycle of a resource, drawn
  * @property {(text: string, heading: string) => string} drawn a Mermaid state diagram, drawn
- * @property {string | undefined} rowKind what each table row is about, on pages whose rows have anchors
+ * @property {string | undefined} rowKind the kind of the table rows, on pages whose rows have anchors
  */
 
 /** @typedef {{ id: string, depth: number, title: string, text: string, kind?: string }} Section */
@@ -103,7 +103,7 @@ export function render(markdown, places) {
   fillSections(tokens, sections);
   const [first] = sections;
   if (first === undefined || first.depth !== 1)
-    throw new Error('A page of docs/ begins with a heading of the first level.');
+    throw new Error('A page of docs/ must start with a first-level heading.');
   const summary = plainText(tokens.find(({ type }) => type === 'paragraph')?.tokens ?? []);
   return {
     title: first.title,
@@ -206,7 +206,7 @@ function textOfCells(cells) {
 }
 
 /** @param {any[]} tokens @returns {string} */
-export function plainText(tokens) {
+function plainText(tokens) {
   return tokens
     .map((token) =>
       token.tokens ? plainText(token.tokens) : token.type === 'html' ? '' : (token.text ?? token.raw ?? ''),

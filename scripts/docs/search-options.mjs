@@ -7,7 +7,7 @@ export const searchOptions = {
     combineWith: 'AND',
     boost: { title: 6, names: 6, page: 2 },
     prefix: true,
-    // A typing error in a long word still finds it; short words would match too much.
+    // Long terms match despite a typing error; short terms would match too much.
     fuzzy: (/** @type {string} */ term) => (term.length > 5 ? 0.2 : false),
     weights: { prefix: 0.5, fuzzy: 0.1 },
   },

@@ -2,7 +2,7 @@
 import MiniSearch from 'minisearch';
 import { searchOptions } from './search-options.mjs';
 
-/** A page, operation or code whose whole name is searched for comes first. */
+/** Entries whose complete name matches the query rank first. */
 const exactNameBoost = 1000;
 
 /** @param {string} indexAddress */

@@ -52,7 +52,7 @@
     }
   }
 
-  /** Other groups on the page change their height, so the pressed tab is kept at its place in the window. */
+  /** Other groups on the page change their height, so scroll to leave the pressed tab at its position in the window. */
   function choose(name, button) {
     const before = button.getBoundingClientRect().top;
     show(name);

@@ -1,4 +1,4 @@
-/** As much of OpenAPI 3.1 and JSON Schema as our document uses. What is not here, the generator refuses. */
+/** The subset of OpenAPI 3.1 and JSON Schema that the document uses. The generator rejects everything else. */
 export interface ApiDocument {
   readonly info: { readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, ApiOperation>>>>;
@@ -16,7 +16,7 @@ export interface ApiOperation {
   readonly responses: Readonly<Record<string, Partial<Content>>>;
 }
 
-export interface Content {
+interface Content {
   readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
@@ -45,11 +45,11 @@ export interface Schema {
   readonly allOf?: readonly Schema[];
 }
 
-export function pascal(words: string): string {
-  return words.replace(/(?:^|[_\s-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+export function pascal(name: string): string {
+  return name.replace(/(?:^|[_\s-])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export function camel(words: string): string {
-  const name = pascal(words);
-  return name.charAt(0).toLowerCase() + name.slice(1);
+export function camel(name: string): string {
+  const upper = pascal(name);
+  return upper.charAt(0).toLowerCase() + upper.slice(1);
 }

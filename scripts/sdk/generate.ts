@@ -3,15 +3,15 @@ import { inputsOf } from './inputs.ts';
 import { type Method, methodsOf, pathNames, queries, queryOf, signature, takes } from './methods.ts';
 import { Shapes } from './shapes.ts';
 
-const head = '// Made from docs/openapi.json by `npm run golden`; never edited by hand.\n';
+const head = '// Generated from docs/openapi.json by `npm run golden`. Do not edit.\n';
 
-/** What namespaces have beyond the operations of the document, written by hand in sdk/. */
+/** Hand-written parts of namespaces in sdk/, in addition to the operations of the document. */
 const byHand: Readonly<Record<string, readonly [type: string, file: string]>> = {
   webhooks: ['WebhookVerification', '../webhooks.ts'],
   events: ['EventStreaming', '../stream.ts'],
 };
 
-/** The generated files of the SDK, by their paths. TypeScript 7 has no compiler API yet: they are put together as text. */
+/** The generated files of the SDK, by their paths. TypeScript 7 has no compiler API yet, so they are built as text. */
 export function generateSdk(document: ApiDocument): Map<string, string> {
   const shapes = new Shapes(document);
   const methods = methodsOf(document);
@@ -65,7 +65,7 @@ function namespacesFile(shapes: Shapes, methods: readonly Method[], declared: Re
     );
   const body = [
     ...interfaces,
-    `/** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */\nexport abstract class Namespaces {\n${fields.join('')}${alone.join('')}\n  constructor(bound: object) {\n    Object.assign(this, bound);\n  }\n}\n`,
+    `/** The methods of a client. Their implementation is not generated: it is the table of operations, bound to a transport. */\nexport abstract class Namespaces {\n${fields.join('')}${alone.join('')}\n  constructor(bound: object) {\n    Object.assign(this, bound);\n  }\n}\n`,
   ].join('\n');
   const imports = Object.values(byHand).map(([type, file]) => `import type { ${type} } from '${file}';\n`);
   const options = ['CallOptions', 'WriteOptions'].filter((name) => body.includes(name));
@@ -106,7 +106,7 @@ function operationsFile({ info }: ApiDocument, methods: readonly Method[]): stri
   return [
     head,
     `import type { Operation } from '../operation.ts';\n`,
-    `/** The version of the API that these files were made from. */\nexport const apiVersion = '${info.version}';\n`,
+    `/** The API version that these files were generated from. */\nexport const apiVersion = '${info.version}';\n`,
     `export const operations: readonly Operation[] = [\n${rows.join('')}];\n`,
   ].join('\n');
 }
@@ -117,11 +117,11 @@ function inputsFile(document: ApiDocument, methods: readonly Method[]): string {
   );
   return [
     head,
-    `/** What each operation takes, its body or its query, as JSON Schema without references. Not part of the client itself. */\nexport const inputs: Readonly<Record<string, { readonly schema?: object }>> = {\n${rows.join('')}};\n`,
+    `/** The input of each operation, its body or its query, as JSON Schema without references. Not part of the client. */\nexport const inputs: Readonly<Record<string, { readonly schema?: object }>> = {\n${rows.join('')}};\n`,
   ].join('\n');
 }
 
-/** The values of `EventType`, for checks at run time. Only the test kit uses them: the client stays small. */
+/** The values of `EventType`, for checks at run time. Only the test kit uses them, so that the client stays small. */
 function eventNamesFile({ components }: ApiDocument): string {
   const types = components.schemas.EventCreate?.properties?.type?.enum ?? [];
   return [

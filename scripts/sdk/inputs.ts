@@ -3,11 +3,11 @@ import { type Method, queryOf, takes } from './methods.ts';
 
 const depthMax = 12;
 
-/** What operations take, as JSON Schema with nothing left to look up: for programs that offer them to others. */
+/** Operation inputs as self-contained JSON Schema, for programs that expose the operations. */
 export function inputsOf(document: ApiDocument, methods: readonly Method[]): Record<string, object> {
-  const spoken = methods.filter(({ gives }) => gives === 'json' || gives === 'page');
+  const withJson = methods.filter(({ gives }) => gives === 'json' || gives === 'page');
   return Object.fromEntries(
-    spoken.map((method) => {
+    withJson.map((method) => {
       const { operation } = method;
       const body = operation.requestBody?.content['application/json']?.schema;
       const query = queryOf(operation);
@@ -35,7 +35,7 @@ function resolved(document: ApiDocument, value: unknown, depth: number): unknown
   );
 }
 
-/** Examples and titles are for people who read the document. A field that is called so is no text and no list. */
+/** Examples and titles are for readers of the document. A field with such a name is an object, not a text or a list. */
 function isForPeople(key: string, value: unknown): boolean {
   return (
     ['title', 'example', 'examples'].includes(key) && (typeof value !== 'object' || Array.isArray(value))

@@ -1,9 +1,9 @@
 import { type ApiDocument, type ApiOperation, type Parameter, pascal } from './document.ts';
-import { formOf, type Place, placeOf } from './places.ts';
+import { type MethodName, methodNameOf, variantOf } from './method-names.ts';
 import { comment, nameOf, type Shapes } from './shapes.ts';
 
-/** A method of the client, as the generated files need it. An operation that answers in two forms is two of them. */
-export interface Method extends Place {
+/** A method of the client, for the generated files. An operation with two content types is two methods. */
+export interface Method extends MethodName {
   readonly operation: ApiOperation;
   readonly verb: 'GET' | 'POST';
   readonly path: string;
@@ -17,7 +17,7 @@ const eventStream = 'text/event-stream';
 export function methodsOf({ paths, components }: ApiDocument): Method[] {
   const methods = Object.entries(paths).flatMap(([path, verbs]) =>
     Object.entries(verbs).flatMap(([verb, operation]) => {
-      const place = placeOf(verb.toUpperCase(), path, operation);
+      const names = methodNameOf(verb.toUpperCase(), path, operation);
       const content = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
         .content;
       const hasJson = content?.['application/json'] !== undefined;
@@ -28,25 +28,25 @@ export function methodsOf({ paths, components }: ApiDocument): Method[] {
         if (accept === 'application/json')
           return {
             ...common,
-            ...place,
+            ...names,
             answer: nameOf(answer),
             gives: data && hasMore && nextCursor ? 'page' : 'json',
           };
-        if (accept === eventStream) return { ...common, ...place, answer: '', gives: 'stream' };
-        const method = hasJson ? formOf(accept, operation.operationId) : place.method;
-        return { ...common, ...place, method, answer: 'string', gives: 'text' };
+        if (accept === eventStream) return { ...common, ...names, answer: '', gives: 'stream' };
+        const method = hasJson ? variantOf(accept, operation.operationId) : names.method;
+        return { ...common, ...names, method, answer: 'string', gives: 'text' };
       });
     }),
   );
-  const met = new Map<string, string>();
+  const operationsByName = new Map<string, string>();
   for (const { namespace, method, operation } of methods) {
     const name = [namespace, method].filter(Boolean).join('.');
-    const other = met.get(name);
+    const other = operationsByName.get(name);
     if (other !== undefined)
       throw new Error(
-        `${other} and ${operation.operationId} are both sandbank.${name}(). Tell them apart in scripts/sdk/places.ts.`,
+        `${other} and ${operation.operationId} are both sandbank.${name}(). Give them different names in scripts/sdk/method-names.ts.`,
       );
-    met.set(name, operation.operationId);
+    operationsByName.set(name, operation.operationId);
   }
   return methods;
 }
@@ -65,7 +65,7 @@ export function takes({ verb, operation, gives }: Method): 'query' | 'body' | un
   return queryOf(operation).length > 0 || gives === 'page' ? 'query' : undefined;
 }
 
-export function queryName({ operationId }: ApiOperation): string {
+function queryName({ operationId }: ApiOperation): string {
   return `${pascal(operationId)}Query`.replace(/^[a-z]/, (letter) => letter.toUpperCase());
 }
 

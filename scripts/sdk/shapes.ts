@@ -1,6 +1,6 @@
 import { type ApiDocument, pascal, type Schema } from './document.ts';
 
-/** Lists of words that users need a name for, found where they stand in the document; the same list elsewhere gets the name too. */
+/** Enums that get a type name, by their location in the document; the same enum elsewhere gets the name too. */
 const named: readonly (readonly [name: string, at: string])[] = [
   ['ErrorCode', 'Error.properties.error.properties.code'],
   ['Scope', 'Capabilities.properties.scopes.items'],
@@ -19,7 +19,7 @@ const named: readonly (readonly [name: string, at: string])[] = [
   ['WebhookAction', 'Webhook.properties.allowedActions.items'],
 ];
 
-/** Text in the document, of which we know better. */
+/** Fields with a more precise type than the document declares. */
 const refined: Readonly<Record<string, string>> = {
   'Delivery.eventType': 'EventType',
   'DeliveryDetail.eventType': 'EventType',
@@ -28,19 +28,19 @@ const refined: Readonly<Record<string, string>> = {
   'WebhookWithSecret.eventTypes': 'EventFilter[]',
 };
 
-/** Items of lists that have no component of their own are named by their `object`, unless told here. */
+/** List items without a component are named after their `object`, except these. */
 const itemNames: Readonly<Record<string, string>> = {
   PaymentHistory: 'PaymentStateChange',
   TransferHistory: 'TransferStateChange',
   LoggedRequestList: 'LoggedRequestSummary',
 };
 
-/** A component whose name would hide one of the language's. */
+/** Components whose name would shadow a global of the language. */
 const renamed: Readonly<Record<string, string>> = { Error: 'ErrorAnswer' };
 
 const lineWidth = 100;
 
-/** Turns schemas into TypeScript. It knows the names of what it has met, so that nothing is written out twice. */
+/** Converts schemas into TypeScript. Refers to named schemas and enums, so that nothing is declared twice. */
 export class Shapes {
   readonly #schemas: Map<string, Schema>;
   readonly #lists = new Map<string, string>();
@@ -58,8 +58,8 @@ export class Shapes {
 
   declarations(): string[] {
     const lists = [...this.#lists].map(([list, name]) => {
-      const words = JSON.parse(list) as unknown[];
-      return `export type ${name} = ${union(words.map(literal), '')};\n`;
+      const values = JSON.parse(list) as unknown[];
+      return `export type ${name} = ${union(values.map(literal), '')};\n`;
     });
     const shapes = [...this.#schemas].map(([name, schema]) => {
       const isInput = this.#inputs.has(name);
@@ -83,10 +83,12 @@ export class Shapes {
     if (choices?.every(isDemand)) return this.#demands(schema, choices, place);
     if (choices) {
       const parts = choices.map((choice) => this.type(choice, { isInput, indent }));
-      // A plain `string` would swallow the words beside it, and an editor would no longer offer them.
-      const hasWords = parts.some((part) => part.startsWith("'") || [...this.#lists.values()].includes(part));
+      // A plain `string` would absorb the literals of the union, and an editor would no longer suggest them.
+      const hasLiterals = parts.some(
+        (part) => part.startsWith("'") || [...this.#lists.values()].includes(part),
+      );
       return union(
-        [...new Set(parts)].map((part) => (part === 'string' && hasWords ? '(string & {})' : part)),
+        [...new Set(parts)].map((part) => (part === 'string' && hasLiterals ? '(string & {})' : part)),
         indent,
       );
     }
@@ -101,7 +103,7 @@ export class Shapes {
     throw new Error(`scripts/sdk/shapes.ts cannot turn this schema into a type: ${JSON.stringify(schema)}`);
   }
 
-  /** The lines of an object: also used for queries, which are no schema in the document. */
+  /** The properties of an object type; also used for queries, which are not schemas in the document. */
   properties(
     entries: readonly (readonly [name: string, schema: Schema, isRequired: boolean])[],
     { isInput, indent, at = '' }: { isInput: boolean; indent: string; at?: string },
@@ -111,7 +113,7 @@ export class Shapes {
       const type = this.type(schema, { isInput, indent: inside, at: `${at}.${name}` });
       const mark = isRequired ? '' : '?';
       const orNothing = isInput && !isRequired && type !== 'undefined' ? ' | undefined' : '';
-      return `${comment(words(schema), inside)}${inside}${name}${mark}: ${type}${orNothing};\n`;
+      return `${comment(descriptionOf(schema), inside)}${inside}${name}${mark}: ${type}${orNothing};\n`;
     });
     return `{\n${lines.join('')}${indent}}`;
   }
@@ -140,7 +142,7 @@ export class Shapes {
     return isInput ? `readonly ${list}` : list;
   }
 
-  /** An object of which one of several sets of fields must be there: what all have in common, and what each set demands. */
+  /** An object that requires one of several sets of fields: the shared fields, and a union of the required sets. */
   #demands(
     schema: Schema,
     choices: readonly Schema[],
@@ -155,7 +157,7 @@ export class Shapes {
       this.properties(
         [...demanded].map((name) => {
           const isMine = choice.required?.includes(name) === true;
-          // Where only one may be there, the others are not.
+          // With `oneOf`, the fields of the other sets must be absent.
           const shown: Schema = isMine || !schema.oneOf ? (properties[name] ?? {}) : { enum: [] };
           return [name, shown, isMine] as const;
         }),
@@ -169,24 +171,24 @@ export class Shapes {
   }
 
   #name(name: string, at: string): void {
-    const [component = '', ...way] = at.split('.');
-    const found = way.reduce<unknown>(
+    const [component = '', ...steps] = at.split('.');
+    const found = steps.reduce<unknown>(
       (part, step) => (part as Record<string, unknown> | undefined)?.[step],
       this.#schemas.get(component),
     ) as Schema | undefined;
     if (!found?.enum)
       throw new Error(
-        `The words of ${name} are no longer at ${at} of the document. Correct \`named\` in scripts/sdk/shapes.ts.`,
+        `The enum of ${name} is no longer at ${at} in the document. Correct \`named\` in scripts/sdk/shapes.ts.`,
       );
     this.#lists.set(JSON.stringify(found.enum), name);
   }
 
-  /** The states of each record that has some of its own; a list that two kinds of record have names neither. */
+  /** The status enum of each record type. An enum that two record types share is not named after either. */
   #statuses(): [name: string, list: string][] {
     const found = [...this.#schemas].flatMap(([name, { properties }]): [string, string][] => {
-      const words = properties?.status?.enum ?? [];
+      const values = properties?.status?.enum ?? [];
       const isRecord = pascal(String(properties?.object?.const ?? '')) === name;
-      return isRecord && words.length > 1 ? [[name, JSON.stringify(words)]] : [];
+      return isRecord && values.length > 1 ? [[name, JSON.stringify(values)]] : [];
     });
     return found.filter(([name, list]) => found.every(([other, same]) => other === name || same !== list));
   }
@@ -212,12 +214,12 @@ export function comment(text: string, indent: string): string {
   return `${indent}/** ${text.replaceAll('*/', '*\\/')} */\n`;
 }
 
-function words({ description = '', default: given }: Schema): string {
-  const fallback = given === undefined ? '' : `Without it: \`${JSON.stringify(given)}\`.`;
+function descriptionOf({ description = '', default: given }: Schema): string {
+  const fallback = given === undefined ? '' : `Default: \`${JSON.stringify(given)}\`.`;
   return [description, fallback].filter((part) => part !== '').join(' ');
 }
 
-/** Lists whose items have no name get one, and refer to it. */
+/** Extracts inline list items into named schemas. */
 function withItems(schemas: Readonly<Record<string, Schema>>): Map<string, Schema> {
   const all = new Map<string, Schema>();
   for (const [name, schema] of Object.entries(schemas)) {
@@ -231,7 +233,7 @@ function withItems(schemas: Readonly<Record<string, Schema>>): Map<string, Schem
     const known = schemas[itemName] ?? all.get(itemName);
     if (known && JSON.stringify(known) !== JSON.stringify(item))
       throw new Error(
-        `The items of ${name} would be called ${itemName}, which is something else already. Name them in \`itemNames\` of scripts/sdk/shapes.ts.`,
+        `The items of ${name} would be named ${itemName}, which is already another schema. Name them in \`itemNames\` of scripts/sdk/shapes.ts.`,
       );
     if (!known) all.set(itemName, item);
     const data = { ...schema.properties?.data, items: { $ref: `#/components/schemas/${itemName}` } };
@@ -241,8 +243,8 @@ function withItems(schemas: Readonly<Record<string, Schema>>): Map<string, Schem
 }
 
 /**
- * The document describes the `data` of an event by its `type` in the webhooks, and not in the responses. The client knows both: the
- * fields that all events share are declared here, and the generator combines them with each kind of event.
+ * The document describes the `data` of each event `type` in the webhooks, and not in the responses. The fields that all events share
+ * are declared here, and the generator combines them with each kind of event.
  */
 function withEventFields(schemas: Map<string, Schema>): Map<string, Schema> {
   const event = schemas.get('Event');

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run golden`; never edited by hand.
+// Generated from docs/openapi.json by `npm run golden`. Do not edit.
 
 import type { EventType } from './shapes.ts';
 

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run golden`; never edited by hand.
+// Generated from docs/openapi.json by `npm run golden`. Do not edit.
 
 import type { CallOptions, WriteOptions } from '../operation.ts';
 import type { Pages } from '../pages.ts';
@@ -107,20 +107,20 @@ export interface AuditNamespace {
 export interface ClockNamespace {
   /** The application's clock. Any valid key may call this. `GET /_api/developer_api_clock` */
   retrieve(options?: CallOptions): Promise<Clock>;
-  /** Move the clock forward and run all that falls due, in order; answers when it is done. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/advance` */
+  /** Move the clock forward and process everything that falls due, in order; responds when done. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/advance` */
   advance(body: ClockAdvance, options?: WriteOptions): Promise<ClockAdvanced>;
-  /** Stop the clock where it is. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/freeze` */
+  /** Stop the clock at its current time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/freeze` */
   freeze(options?: WriteOptions): Promise<Clock>;
   /** Return to real time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/reset` */
   reset(options?: WriteOptions): Promise<Clock>;
 }
 
 export interface CoverageNamespace {
-  /** Which states, moves, events, operations and errors were met so far; as JSON or as JUnit XML. Any valid key may call this. `GET /_api/developer_api_coverage` */
+  /** Retrieve the covered states, moves, events, operations and errors as JSON or JUnit XML. Any valid key may call this. `GET /_api/developer_api_coverage` */
   retrieve(query?: GetCoverageQuery, options?: CallOptions): Promise<Coverage>;
-  /** Which states, moves, events, operations and errors were met so far; as JSON or as JUnit XML. Any valid key may call this. `GET /_api/developer_api_coverage` */
+  /** Retrieve the covered states, moves, events, operations and errors as JSON or JUnit XML. Any valid key may call this. `GET /_api/developer_api_coverage` */
   junit(query?: GetCoverageQuery, options?: CallOptions): Promise<string>;
-  /** Forget what was met, and count from here. Needs the scopes `payments:write` and `customers:write` and `transfers:write` and `webhooks:write`. `POST /_api/developer_api_coverage/reset` */
+  /** Reset all coverage counts to zero. Needs the scopes `payments:write` and `customers:write` and `transfers:write` and `webhooks:write`. `POST /_api/developer_api_coverage/reset` */
   reset(options?: WriteOptions): Promise<CoverageReset>;
 }
 
@@ -131,18 +131,18 @@ export interface CustomersNamespace {
   list(query?: ListCustomersQuery, options?: CallOptions): Pages<CustomerList>;
   /** Retrieve a customer. Needs the scope `customers:read`. `GET /_api/developer_api_customers/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<Customer>;
-  /** Change fields of a customer; null clears one. Needs the scope `customers:write`. `POST /_api/developer_api_customers/{id}/update` */
+  /** Update customer fields; null clears a field. Needs the scope `customers:write`. `POST /_api/developer_api_customers/{id}/update` */
   update(id: string, body: CustomerUpdate, options?: WriteOptions): Promise<Customer>;
-  /** Archive a customer: it stays readable and takes no more payments. Needs the scope `customers:write`. `POST /_api/developer_api_customers/{id}/archive` */
+  /** Archive a customer: it stays readable, and new payments and transfers cannot name it. Needs the scope `customers:write`. `POST /_api/developer_api_customers/{id}/archive` */
   archive(id: string, options?: WriteOptions): Promise<Customer>;
 }
 
 export interface DeliveriesNamespace {
   /** List deliveries to the webhook endpoints of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries` */
   list(query?: ListWebhookDeliveriesQuery, options?: CallOptions): Pages<DeliveryList>;
-  /** Retrieve a delivery with every attempt, what was sent and what was answered. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries/{id}` */
+  /** Retrieve a delivery with its attempts, each with request and response. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_deliveries/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<DeliveryDetail>;
-  /** Send the events of a window again: those that failed, those never sent, or all. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_deliveries/replay` */
+  /** Replay the events of a time window: failed ones, ones that were never sent, or all. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_deliveries/replay` */
   replay(body: ReplayCreate, options?: WriteOptions): Promise<Replay>;
 }
 
@@ -151,39 +151,39 @@ export interface DisputesNamespace {
   list(query?: ListDisputesQuery, options?: CallOptions): Pages<DisputeList>;
   /** Retrieve a dispute. Needs the scope `payments:read`. `GET /_api/developer_api_disputes/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<Dispute>;
-  /** Answer a dispute, let it lapse, or decide it. Needs the scope `payments:write`. `POST /_api/developer_api_disputes/{id}/advance` */
+  /** Respond to a dispute, let it expire, or decide it. Needs the scope `payments:write`. `POST /_api/developer_api_disputes/{id}/advance` */
   advance(id: string, body?: DisputeAdvance, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Dispute>;
 }
 
 export interface EventsNamespace {
-  /** Make an event by hand, with data of your own; it is sent to all endpoints that want its type. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events` */
+  /** Create an event manually with custom data; it is sent to all endpoints that subscribe to its type. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events` */
   create(body: EventCreate, options?: WriteOptions): Promise<Event>;
   /** List the events of the organization, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_events` */
   list(query?: ListWebhookEventsQuery, options?: CallOptions): Pages<EventList>;
   /** Retrieve an event. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_events/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<Event>;
-  /** Send an event of the application again, under the same id. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events/{id}/replay` */
+  /** Replay an event of the application with the same id. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_events/{id}/replay` */
   replay(id: string, body?: EventReplayRequest, options?: WriteOptions): Promise<EventReplay>;
 }
 
 export interface FaultPlansNamespace {
-  /** Let requests or webhooks of the application fail: the next few, or a share of them. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_fault_plans` */
+  /** Inject faults into requests or webhooks of the application: the next few, or a percentage. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_fault_plans` */
   create(body: FaultPlanCreate, options?: WriteOptions): Promise<FaultPlan>;
   /** List the fault plans of the application, newest first. Any valid key may call this. `GET /_api/developer_api_fault_plans` */
   list(query?: ListFaultPlansQuery, options?: CallOptions): Pages<FaultPlanList>;
-  /** Retrieve a fault plan and how many it has seen and hit. Any valid key may call this. `GET /_api/developer_api_fault_plans/{id}` */
+  /** Retrieve a fault plan with its match counts. Any valid key may call this. `GET /_api/developer_api_fault_plans/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<FaultPlan>;
-  /** End a fault plan: nothing is hit by it any more. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_fault_plans/{id}/cancel` */
+  /** Cancel a fault plan: it affects no further matches. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_fault_plans/{id}/cancel` */
   cancel(id: string, options?: WriteOptions): Promise<FaultPlan>;
 }
 
 export interface FxRatesNamespace {
-  /** The rates at which a currency is changed now, with the margin and the middle of the market. Needs the scope `transfers:read`. `GET /_api/developer_api_fx_rates` */
+  /** List the current exchange rates of a currency, with the margin and the mid-market rates. Needs the scope `transfers:read`. `GET /_api/developer_api_fx_rates` */
   list(query?: ListFxRatesQuery, options?: CallOptions): Pages<FxRateList>;
 }
 
 export interface LedgerNamespace {
-  /** Balances of all accounts and the trial balance, of the organization, a payment or a transfer. Needs the scope `payments:read`. `GET /_api/developer_api_balances` */
+  /** Retrieve account balances and the trial balance of the organization, a payment or a transfer. Needs the scope `payments:read`. `GET /_api/developer_api_balances` */
   balances(query?: GetBalancesQuery, options?: CallOptions): Promise<Balances>;
   /** List ledger entries of the organization, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_ledger_entries` */
   entries(query?: ListLedgerEntriesQuery, options?: CallOptions): Pages<LedgerEntryList>;
@@ -198,18 +198,18 @@ export interface PaymentsNamespace {
   retrieve(id: string, options?: CallOptions): Promise<Payment>;
   /** Advance a payment: by its scenario, by an `action`, or by the shortest way `to` a state. Needs the scope `payments:write`. `POST /_api/developer_api_payments/{id}/advance` */
   advance(id: string, body?: PaymentAdvance, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Payment>;
-  /** Every move of a payment, newest first: who, when, from where to where, its event and its entries. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/history` */
+  /** List the state changes of a payment, newest first, with actor, event and ledger entries. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/history` */
   history(id: string, query?: ListPaymentHistoryQuery, options?: CallOptions): Pages<PaymentHistory>;
-  /** What the provider said about a payment, newest first: raw, with its own ids, and what came of it. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/provider_events` */
+  /** List the raw provider events of a payment with their outcome, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/provider_events` */
   providerEvents(id: string, query?: ListPaymentProviderEventsQuery, options?: CallOptions): Pages<ProviderEventList>;
-  /** Refund a payment, in full or in part, as often as something is left. Needs the scope `payments:write`. `POST /_api/developer_api_payments/{id}/refund` */
+  /** Refund a payment in full or in part, until no refundable amount is left. Needs the scope `payments:write`. `POST /_api/developer_api_payments/{id}/refund` */
   refund(id: string, body?: PaymentRefund, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Refund>;
   /** List ledger entries of a payment, its refunds and disputes, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/ledger_entries` */
   ledgerEntries(id: string, query?: ListPaymentLedgerEntriesQuery, options?: CallOptions): Pages<LedgerEntryList>;
 }
 
 export interface ReconciliationNamespace {
-  /** The providers' reports beside the ledger, line by line and in sum, newest first. Needs the scope `payments:read`. `GET /_api/developer_api_reconciliation` */
+  /** Compare the providers' reports with the ledger: lines, newest first, and totals. Needs the scope `payments:read`. `GET /_api/developer_api_reconciliation` */
   retrieve(query?: GetReconciliationQuery, options?: CallOptions): Pages<Reconciliation>;
 }
 
@@ -223,16 +223,16 @@ export interface RefundsNamespace {
 }
 
 export interface ReplaysNamespace {
-  /** List replays of windows of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays` */
+  /** List the replays of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays` */
   list(query?: ListWebhookReplaysQuery, options?: CallOptions): Pages<ReplayList>;
-  /** Retrieve a replay and what has come of its deliveries so far. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays/{id}` */
+  /** Retrieve a replay and the progress of its deliveries. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhook_replays/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<ReplayProgress>;
 }
 
 export interface RequestsNamespace {
   /** List requests, newest first; an API key sees those of API keys. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests` */
   list(query?: ListRequestsQuery, options?: CallOptions): Pages<LoggedRequestList>;
-  /** Retrieve a request with what was sent and what was answered, redacted. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests/{id}` */
+  /** Retrieve a request with its redacted request and response bodies. Needs the scopes `payments:read` and `customers:read` and `transfers:read` and `webhooks:read`. `GET /_api/developer_api_requests/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<LoggedRequest>;
 }
 
@@ -246,9 +246,9 @@ export interface SettlementsNamespace {
 }
 
 export interface TransfersNamespace {
-  /** Every move of a transfer, newest first: who, when, from where to where, its event and its entries. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}/history` */
+  /** List the state changes of a transfer, newest first, with actor, event and ledger entries. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}/history` */
   history(id: string, query?: ListTransferHistoryQuery, options?: CallOptions): Pages<TransferHistory>;
-  /** What the provider said about a transfer, newest first: raw, with its own ids, and what came of it. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}/provider_events` */
+  /** List the raw provider events of a transfer with their outcome, newest first. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers/{id}/provider_events` */
   providerEvents(id: string, query?: ListTransferProviderEventsQuery, options?: CallOptions): Pages<ProviderEventList>;
   /** List transfers, newest first. Needs the scope `transfers:read`. `GET /_api/developer_api_transfers` */
   list(query?: ListTransfersQuery, options?: CallOptions): Pages<TransferList>;
@@ -263,27 +263,27 @@ export interface TransfersNamespace {
 }
 
 export interface WebhooksNamespace {
-  /** Register an endpoint; the answer shows its secret, once. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks` */
+  /** Register an endpoint; only this response shows its secret. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks` */
   create(body: WebhookCreate, options?: WriteOptions): Promise<WebhookWithSecret>;
   /** List the webhook endpoints of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks` */
   list(query?: ListWebhooksQuery, options?: CallOptions): Pages<WebhookList>;
-  /** Retrieve an endpoint and how it has been doing; never its secret. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks/{id}` */
+  /** Retrieve an endpoint and its health, without its secret. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<WebhookDetail>;
   /** Change the URL, the description, the event types, the retry profile or the concurrency. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/update` */
   update(id: string, body: WebhookUpdate, options?: WriteOptions): Promise<Webhook>;
-  /** Make a new secret; the old one signs beside it for a while. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/rotate_secret` */
+  /** Rotate the secret; the previous one also signs during the overlap. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/rotate_secret` */
   rotateSecret(id: string, body?: WebhookRotateSecret, options?: WriteOptions): Promise<WebhookWithSecret>;
   /** Stop sending; events wait until the endpoint is enabled again. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/disable` */
   disable(id: string, options?: WriteOptions): Promise<Webhook>;
-  /** Send again, beginning with what has waited. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/enable` */
+  /** Enable the endpoint and send the events that waited. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/enable` */
   enable(id: string, options?: WriteOptions): Promise<Webhook>;
-  /** Send one real event to the endpoint and answer with what the receiver said. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/test` */
+  /** Send one real event to the endpoint and return the receiver's response. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/test` */
   test(id: string, body?: WebhookTest, options?: WriteOptions): Promise<DeliveryDetail>;
-  /** Attack the endpoint with forged, stale, repeated and odd requests, and grade how its receiver stands it. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/examine` */
+  /** Attack the endpoint with forged, stale, repeated and unusual requests, and grade how its receiver handles them. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/examine` */
   examine(id: string, body?: WebhookExamination, options?: WriteOptions): Promise<Examination>;
 }
 
-/** What a client can do. How it is done is not generated: the table of operations is bound to a transport. */
+/** The methods of a client. Their implementation is not generated: it is the table of operations, bound to a transport. */
 export abstract class Namespaces {
   declare readonly audit: AuditNamespace;
   declare readonly clock: ClockNamespace;
@@ -303,13 +303,13 @@ export abstract class Namespaces {
   declare readonly settlements: SettlementsNamespace;
   declare readonly transfers: TransfersNamespace;
   declare readonly webhooks: WebhooksNamespace & WebhookVerification;
-  /** Whom the key stands for, and which capabilities are on. Any valid key may call this. `GET /_api/developer_api_status` */
+  /** The organization and application of the API key, and the enabled capabilities. Any valid key may call this. `GET /_api/developer_api_status` */
   declare readonly status: (options?: CallOptions) => Promise<ApiStatus>;
   /** API version, scopes, resources with their states and actions, currencies, event types and limits. Any valid key may call this. `GET /_api/developer_api_capabilities` */
   declare readonly capabilities: (options?: CallOptions) => Promise<Capabilities>;
   /** The lifecycles of all resources as data: states, moves, conditions and events. Any valid key may call this. `GET /_api/developer_api_state_machines` */
   declare readonly stateMachines: (options?: CallOptions) => Promise<StateMachines>;
-  /** Delete all records of the organization and return its clocks to real time; what was set up stays. Needs the scopes `payments:write` and `customers:write` and `transfers:write` and `webhooks:write`. `POST /_api/developer_api_reset` */
+  /** Delete all records of the organization and return its clocks to real time; its configuration stays. Needs the scopes `payments:write` and `customers:write` and `transfers:write` and `webhooks:write`. `POST /_api/developer_api_reset` */
   declare readonly reset: (options?: WriteOptions) => Promise<Reset>;
 
   constructor(bound: object) {

@@ -1,8 +1,8 @@
-// Made from docs/openapi.json by `npm run golden`; never edited by hand.
+// Generated from docs/openapi.json by `npm run golden`. Do not edit.
 
 import type { Operation } from '../operation.ts';
 
-/** The version of the API that these files were made from. */
+/** The API version that these files were generated from. */
 export const apiVersion = '2026-11-15';
 
 export const operations: readonly Operation[] = [

@@ -1,4 +1,4 @@
-// Made from docs/openapi.json by `npm run golden`; never edited by hand.
+// Generated from docs/openapi.json by `npm run golden`. Do not edit.
 
 export type ErrorCode =
   | 'invalid_request'
@@ -423,19 +423,19 @@ export interface Capabilities {
   events: {
     type: string;
     resource: string;
-    /** What has happened when it is sent. */
+    /** When the event is sent. */
     description: string;
     example: {
       object: 'event';
       /** Stays the same at every attempt and replay. */
       id: string;
       sandbox: true;
-      /** The request that brought it about. */
+      /** The request that caused the event. */
       requestId: string;
       status: 'ok';
       type: EventType;
       apiVersion: string;
-      /** When it happened, by the clock of the application. */
+      /** When it happened, by the application clock. */
       timestamp: string;
       /** The `version` of the record: of two of its events, the one with the higher number is the later. */
       sequence: number;
@@ -444,7 +444,7 @@ export interface Capabilities {
   }[];
   /** By resource, the JSON Schema of the `data` in its events. */
   eventSchemas: Record<string, unknown>;
-  /** What the receiver of a webhook can be examined in. */
+  /** The cases of a webhook receiver examination. */
   examinationCases: {
     name:
       | 'valid_signature'
@@ -481,7 +481,7 @@ export interface Capabilities {
     retryable: boolean;
     message: string;
   }[];
-  /** The known ones; `return:` and `fail:` take any other code as well. */
+  /** The known scenarios; `return:` and `fail:` also accept any other code. */
   transferScenarios: string[];
   returnCodes: {
     code: TransferReturnCode;
@@ -491,7 +491,7 @@ export interface Capabilities {
     code: TransferFailureCode;
     message: string;
   }[];
-  /** Those that transfers can be made in. */
+  /** Currencies that transfers support. */
   fxCurrencies: string[];
   currencies: {
     code: string;
@@ -513,12 +513,12 @@ export interface StateMachines {
     events: string[];
     moves: {
       action: string;
-      /** Empty for the move that makes the record. */
+      /** Empty for the move that creates the record. */
       from: string[];
       to: string[];
-      /** The record stays in the state that it is in. */
+      /** The record stays in its state. */
       stays: boolean;
-      /** One for each place of arrival, or one for all; none for a move that nobody is told of. */
+      /** One for each target state, or one for all of them; empty for a move without an event. */
       events: string[];
       condition: string | null;
       broughtBy: string | null;
@@ -597,7 +597,7 @@ export interface Payment {
   canceledAt?: string;
   /** RFC 3339, UTC, with milliseconds. */
   expiredAt?: string;
-  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  /** With `?expand=ledgerEntries`: the ledger entries that the request posted. */
   ledgerEntries?: LedgerEntry[];
 }
 
@@ -616,7 +616,7 @@ export interface LedgerEntry {
   requestId?: string;
   status: 'posted';
   id: string;
-  /** What happened, e.g. `capture`. */
+  /** The reason for the entry, such as `capture`. */
   reason: string;
   paymentId?: string;
   transferId?: string;
@@ -641,7 +641,7 @@ export interface PaymentCreate {
   captureMethod?: 'automatic' | 'manual' | undefined;
   paymentMethod?: {
     type: 'card' | 'bank_debit' | 'bank_transfer' | 'wallet';
-    /** A test card, which stands for a scenario. No other number is accepted; four digits are kept. */
+    /** A test card, which selects a scenario. No other number is accepted; only the last four digits are stored. */
     number?: TestCardNumber | undefined;
   } | undefined;
   description?: string | undefined;
@@ -726,7 +726,7 @@ export interface PaymentStateChange {
   sandbox: true;
   requestId?: string;
   status: PaymentStatus;
-  /** The record and the version that the move led to. */
+  /** The record and its version after the move. */
   id: string;
   version: number;
   action: string;
@@ -762,7 +762,7 @@ export interface TransferStateChange {
   sandbox: true;
   requestId?: string;
   status: TransferStatus;
-  /** The record and the version that the move led to. */
+  /** The record and its version after the move. */
   id: string;
   version: number;
   action: string;
@@ -799,11 +799,11 @@ export interface ProviderEvent {
   provider: string;
   providerTransactionId: string;
   providerEventId: string;
-  /** In the provider's own words. */
+  /** The event type as the provider names it. */
   type: string;
-  /** Applied; ignored, because the record had moved on; or a duplicate of one that was sent before. */
+  /** Applied; ignored because the record had already changed; or a duplicate of an earlier event. */
   outcome: ProviderEventStatus;
-  /** The move that it arrived with. */
+  /** The move that the event belongs to. */
   action: string;
   /** As the provider sent it. */
   payload: unknown;
@@ -848,7 +848,7 @@ export interface Refund {
   /** RFC 3339, UTC, with milliseconds. */
   updatedAt: string;
   endedAt: string | null;
-  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  /** With `?expand=ledgerEntries`: the ledger entries that the request posted. */
   ledgerEntries?: LedgerEntry[];
 }
 
@@ -903,7 +903,7 @@ export interface Dispute {
   /** RFC 3339, UTC, with milliseconds. */
   updatedAt: string;
   closedAt: string | null;
-  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  /** With `?expand=ledgerEntries`: the ledger entries that the request posted. */
   ledgerEntries?: LedgerEntry[];
 }
 
@@ -958,7 +958,7 @@ export interface Transfer {
   beneficiary: Beneficiary | null;
   reference: string | null;
   metadata: Metadata;
-  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
+  /** What the simulated provider will do: one name, or a list with one entry for each time the transfer is sent. */
   scenario: string | string[];
   autoAdvance: boolean;
   failure: TransferFailure | null;
@@ -996,7 +996,7 @@ export interface Transfer {
   expiredAt?: string;
   /** RFC 3339, UTC, with milliseconds. */
   failedAt?: string;
-  /** With `?expand=ledgerEntries`: what the request posted to the ledger. */
+  /** With `?expand=ledgerEntries`: the ledger entries that the request posted. */
   ledgerEntries?: LedgerEntry[];
 }
 
@@ -1023,7 +1023,7 @@ export type TransferCreate = {
   fundFrom?: 'external' | 'balance' | undefined;
   reference?: string | undefined;
   metadata?: Metadata | undefined;
-  /** What the simulated provider will do: one name, or a list for the times that the transfer is sent. */
+  /** What the simulated provider will do: one name, or a list with one entry for each time the transfer is sent. */
   scenario?: string | readonly string[] | undefined;
   /** Default: `false`. */
   autoAdvance?: boolean | undefined;
@@ -1157,13 +1157,13 @@ export interface Balances {
       | 'payout_clearing'
       | 'payouts_in_transit';
     currency: string;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     balance: number | string;
   }[];
   /** The sum of all accounts in a currency: always zero. */
   trialBalance: {
     currency: string;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     amount: number | string;
   }[];
 }
@@ -1187,16 +1187,16 @@ export interface Settlement {
   id: string;
   /** A day in UTC: 2026-11-15. */
   date: string;
-  /** How many lines the report has. */
+  /** The number of lines in the report. */
   lines: number;
   totals: {
     currency: string;
     lines: number;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     gross: number | string;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     fee: number | string;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     net: number | string;
   }[];
 }
@@ -1222,7 +1222,7 @@ export interface SettlementLine {
   provider: string;
   providerTransactionId: string;
   currency: string;
-  /** What was paid out; negative for what was paid to a beneficiary. */
+  /** The amount paid out; negative for a payout to a beneficiary. */
   gross: number;
   fee: number;
   /** Gross less fee. */
@@ -1240,16 +1240,16 @@ export interface SettlementReport {
   id: string;
   /** A day in UTC: 2026-11-15. */
   date: string;
-  /** How many lines the report has. */
+  /** The number of lines in the report. */
   lines: number;
   totals: {
     currency: string;
     lines: number;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     gross: number | string;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     fee: number | string;
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     net: number | string;
   }[];
   data: SettlementLine[];
@@ -1273,7 +1273,7 @@ export interface ReconciliationLine {
   currency: string;
   ledger: ReconciliationAmounts | null;
   reported: ReconciliationAmounts | null;
-  /** What was reported less what the ledger says, net. */
+  /** The reported net amount minus the net amount in the ledger. */
   difference: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1287,7 +1287,7 @@ export interface Reconciliation {
   data: ReconciliationLine[];
   hasMore: boolean;
   nextCursor: string | null;
-  /** How many lines have which result, over all pages. */
+  /** The number of lines by result, over all pages. */
   counts: {
     matched: number;
     amount_mismatch: number;
@@ -1300,22 +1300,22 @@ export interface Reconciliation {
     currency: string;
     lines: number;
     ledger: {
-      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
       gross: number | string;
-      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
       fee: number | string;
-      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
       net: number | string;
     };
     reported: {
-      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
       gross: number | string;
-      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
       fee: number | string;
-      /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+      /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
       net: number | string;
     };
-    /** Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there. */
+    /** Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly. */
     difference: number | string;
   }[];
 }
@@ -1385,17 +1385,17 @@ export interface Clock {
   status: ClockStatus;
   /** RFC 3339, UTC, with milliseconds. */
   now: string;
-  /** How far it is ahead of real time; whole seconds. */
+  /** How far the clock is ahead of real time, in whole seconds. */
   offsetSeconds: number;
 }
 
 export type ClockAdvance = {
-  /** How far to move it forward. */
+  /** How far to move the clock forward. */
   seconds: number;
   to?: undefined;
 } | {
   seconds?: undefined;
-  /** Where to move it: RFC 3339. */
+  /** The time to move the clock to, in RFC 3339 format. */
   to: string | Date;
 };
 
@@ -1406,15 +1406,15 @@ export interface ClockAdvanced {
   status: ClockStatus;
   /** RFC 3339, UTC, with milliseconds. */
   now: string;
-  /** How far it is ahead of real time; whole seconds. */
+  /** How far the clock is ahead of real time, in whole seconds. */
   offsetSeconds: number;
-  /** Whether all that was due has happened. One call takes at most 10000 steps and 30 seconds. */
+  /** Whether everything that was due has been processed. One call takes at most 10000 steps and 30 seconds. */
   complete: boolean;
-  /** When it is not complete: how much is left, and where the clock was to go. Advance again. */
+  /** If the advance is not complete: the remaining work and the requested time. Advance again. */
   left?: {
     timers: number;
     deliveries: number;
-    /** Deliveries among them that were due before `now`: they are sent late. */
+    /** The deliveries among them that were due before `now`; they are sent late. */
     passedOver: number;
     /** RFC 3339, UTC, with milliseconds. */
     nextAt: string;
@@ -1422,7 +1422,7 @@ export interface ClockAdvanced {
     to: string;
   };
   next?: ClockNextStep | null;
-  /** What the clock has brought about, in order. */
+  /** The effects of the advance, in order. */
   happened: {
     /** RFC 3339, UTC, with milliseconds. */
     at: string;
@@ -1432,7 +1432,7 @@ export interface ClockAdvanced {
     action: string;
     from?: string;
     to?: string;
-    /** The event that tells of it. */
+    /** The type of the emitted event. */
     event?: string;
   }[];
 }
@@ -1452,9 +1452,9 @@ export interface WebhookCreate {
   /** `*`, all of one kind such as `payment.*`, or single types. */
   eventTypes?: readonly EventFilter[] | undefined;
   retryProfile?: 'standard' | 'fast' | 'none' | undefined;
-  /** How many requests the endpoint gets at once. With 1, first attempts come in order. */
+  /** The maximum number of concurrent requests to the endpoint. With 1, first attempts are sent in order. */
   maxConcurrency?: number | undefined;
-  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one. */
+  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. If omitted, Sandbank generates one. */
   secret?: string | undefined;
 }
 
@@ -1470,7 +1470,7 @@ export interface WebhookWithSecret {
   eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
-  /** The last four characters of the secret that signs. */
+  /** The last four characters of the current secret. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
@@ -1506,7 +1506,7 @@ export interface Webhook {
   eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
-  /** The last four characters of the secret that signs. */
+  /** The last four characters of the current secret. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
@@ -1530,7 +1530,7 @@ export interface WebhookDetail {
   eventTypes: EventFilter[];
   retryProfile: 'standard' | 'fast' | 'none';
   maxConcurrency: number;
-  /** The last four characters of the secret that signs. */
+  /** The last four characters of the current secret. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
   disabledReason: 'requested' | 'gone' | 'failing' | null;
@@ -1555,19 +1555,19 @@ export interface WebhookUpdate {
   /** `*`, all of one kind such as `payment.*`, or single types. */
   eventTypes?: readonly EventFilter[] | undefined;
   retryProfile?: 'standard' | 'fast' | 'none' | undefined;
-  /** How many requests the endpoint gets at once. With 1, first attempts come in order. */
+  /** The maximum number of concurrent requests to the endpoint. With 1, first attempts are sent in order. */
   maxConcurrency?: number | undefined;
 }
 
 export interface WebhookRotateSecret {
-  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. Without it Sandbank creates one. */
+  /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. If omitted, Sandbank generates one. */
   secret?: string | undefined;
-  /** How long the secret of before signs as well. Default: `86400`. */
+  /** How long the previous secret also signs. Default: `86400`. */
   overlapSeconds?: number | undefined;
 }
 
 export interface WebhookTest {
-  /** Sends the example of this type; without it `webhook.tested` is sent. */
+  /** Sends the example event of this type. Default: `webhook.tested`. */
   type?: EventType | undefined;
 }
 
@@ -1584,7 +1584,7 @@ export interface DeliveryDetail {
   replayId: string | null;
   attemptCount: number;
   nextAttemptAt: string | null;
-  /** It waits, because its endpoint is disabled. */
+  /** Whether the delivery waits because its endpoint is disabled. */
   held: boolean;
   lastResponseStatus: number | null;
   lastError: string | null;
@@ -1594,7 +1594,7 @@ export interface DeliveryDetail {
   /** RFC 3339, UTC, with milliseconds. */
   updatedAt: string;
   url: string;
-  /** The very text that is signed and sent. */
+  /** The exact text that is signed and sent. */
   requestBody: string;
   attempts: {
     number: number;
@@ -1602,7 +1602,7 @@ export interface DeliveryDetail {
     at: string;
     /** Wall time, as in `webhook-timestamp`. */
     sentAt: string;
-    /** Where the delivery stood after it. */
+    /** The delivery status after this attempt. */
     status: DeliveryStatus;
     requestHeaders: HttpHeaders | null;
     responseStatus: number | null;
@@ -1646,7 +1646,7 @@ export interface WebhookExamination {
     | 'burst'
     | 'large_payload'
     | 'get_request')[] | undefined;
-  /** Events of this type are sent; else `payment.created`, or the first that the endpoint wants. */
+  /** The type of the events to send. Default: `payment.created`, or the first type that the endpoint subscribes to. */
   eventType?: EventType | undefined;
 }
 
@@ -1661,13 +1661,13 @@ export interface Examination {
   url: string;
   /** The type of the events that were sent. */
   eventType: string;
-  /** A: nothing to mend. B: trifles. C: one or two major cases failed. D: three or more. F: a critical one. */
+  /** A: no findings. B: minor findings only. C: one or two major cases failed. D: three or more major cases failed. F: a critical case failed. */
   grade: 'A' | 'B' | 'C' | 'D' | 'F';
   score: number;
-  /** Whether every case that was asked for was tried. */
+  /** Whether every requested case ran. */
   complete: boolean;
   message: string | null;
-  /** How long all of it took. */
+  /** Total duration in milliseconds. */
   durationMs: number;
   cases: {
     name:
@@ -1701,12 +1701,12 @@ export interface Examination {
     /** Why it matters. */
     why: string;
     expected: string;
-    /** What came, in a few words. */
+    /** A short summary of the responses. */
     received: string;
     outcome: 'passed' | 'warned' | 'failed';
     attempts: {
       responseStatus: number | null;
-      /** How long the answer took. */
+      /** Response time in milliseconds. */
       durationMs: number;
       error: string | null;
     }[];
@@ -1717,7 +1717,7 @@ export interface Examination {
 
 export interface EventCreate {
   type: EventType;
-  /** Sent as it is. Without it the example of the type is sent. */
+  /** Sent unchanged. If absent, the example of the type is sent. */
   data?: Record<string, unknown> | undefined;
 }
 
@@ -1730,12 +1730,12 @@ export interface EventFields {
   apiVersion: string;
   /** RFC 3339, UTC, with milliseconds. */
   timestamp: string;
-  /** Counts the events of one record. */
+  /** Increases with every event of a record. */
   sequence: number;
   applicationId: string;
   resource: string;
   resourceId: string;
-  /** The request that brought it about. */
+  /** The request that caused the event. */
   originRequestId: string;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -1752,7 +1752,7 @@ export interface EventList {
 }
 
 export interface EventReplayRequest {
-  /** Only to this endpoint, whatever its filter says. Without it, to all that want the type. */
+  /** Only to this endpoint, regardless of its filter. If absent, to all endpoints that subscribe to the type. */
   webhookId?: string | undefined;
 }
 
@@ -1780,7 +1780,7 @@ export interface Delivery {
   replayId: string | null;
   attemptCount: number;
   nextAttemptAt: string | null;
-  /** It waits, because its endpoint is disabled. */
+  /** Whether the delivery waits because its endpoint is disabled. */
   held: boolean;
   lastResponseStatus: number | null;
   lastError: string | null;
@@ -1802,15 +1802,15 @@ export interface DeliveryList {
 }
 
 export interface ReplayCreate {
-  /** Events from this instant of the clock on. */
+  /** The first instant of the window, by the application clock. */
   from: string | Date;
-  /** And before this one. */
+  /** The end of the window, exclusive. */
   to: string | Date;
-  /** `failed`: nothing succeeded and nothing is under way; `missing`: never sent to the endpoint; `all`. */
+  /** `failed`: no delivery succeeded and none is pending; `missing`: never sent to the endpoint; `all`: every event. */
   select: 'failed' | 'missing' | 'all';
-  /** One endpoint; else all of the application. */
+  /** Only this endpoint. Default: all endpoints of the application. */
   webhookId?: string | undefined;
-  /** Counts, and sends nothing. Default: `false`. */
+  /** Only counts, without sending. Default: `false`. */
   dryRun?: boolean | undefined;
 }
 
@@ -1827,7 +1827,7 @@ export interface Replay {
   select: 'failed' | 'missing' | 'all';
   webhookId: string | null;
   dryRun: boolean;
-  /** So far, while it is running. */
+  /** The number of matches so far while the replay is running. */
   matched: number;
   replayed: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1859,7 +1859,7 @@ export interface ReplayProgress {
   select: 'failed' | 'missing' | 'all';
   webhookId: string | null;
   dryRun: boolean;
-  /** So far, while it is running. */
+  /** The number of matches so far while the replay is running. */
   matched: number;
   replayed: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -2010,7 +2010,7 @@ export interface Coverage {
     total: number;
     items: {
       name: string;
-      /** How often it was met; 0 is a gap. */
+      /** How often the item was covered; 0 is a gap. */
       count: number;
     }[];
   }[];
@@ -2028,7 +2028,7 @@ export interface Reset {
   sandbox: true;
   requestId?: string;
   status: 'ok';
-  /** How many rows of each kind are gone. */
+  /** The number of deleted rows of each kind. */
   deleted: Record<string, number>;
 }
 
@@ -2037,9 +2037,9 @@ export type FaultPlanCreate = RequestFaultPlanCreate | WebhookFaultPlanCreate;
 export type RequestFaultPlanCreate = {
   on: 'requests';
   fault: LatencyFault | ErrorFault | ResetConnectionFault | LoseAnswerFault;
-  /** Which of them: the same seed hits the same ones. One is chosen when this is absent. */
+  /** Selects the affected matches: the same seed selects the same matches. If absent, a seed is chosen. */
   seed?: number | undefined;
-  /** Only these operations; else all that can be hit. */
+  /** Only these operations; if absent, all operations that faults can affect. */
   operations?: readonly (
     | 'listPayments'
     | 'createPayment'
@@ -2114,7 +2114,7 @@ export interface LatencyFault {
 export interface ErrorFault {
   type: 'error';
   code: 'rate_limited' | 'internal_error' | 'service_unavailable';
-  /** For the header Retry-After; without it 1 second, and no header with `internal_error`. */
+  /** Value of the Retry-After header. If absent: 1 second, and no header with `internal_error`. */
   retryAfterSeconds?: number | undefined;
 }
 
@@ -2129,9 +2129,9 @@ export interface LoseAnswerFault {
 export type WebhookFaultPlanCreate = {
   on: 'webhooks';
   fault: DuplicateFault | ReorderFault | DelayFault | DropFault;
-  /** Which of them: the same seed hits the same ones. One is chosen when this is absent. */
+  /** Selects the affected matches: the same seed selects the same matches. If absent, a seed is chosen. */
   seed?: number | undefined;
-  /** `*`, all of one kind such as `payment.*`, or single types; else all. */
+  /** `*`, all events of a resource such as `payment.*`, or single types. If absent, all. */
   eventTypes?: readonly EventFilter[] | undefined;
 } & ({
   /** How many matches are affected before the plan ends. */
@@ -2186,9 +2186,9 @@ export interface FaultPlan {
   operations: string[] | null;
   methods: ('GET' | 'POST')[] | null;
   eventTypes: string[] | null;
-  /** How many have matched so far. */
+  /** Number of matches so far. */
   seen: number;
-  /** How many of them were hit. */
+  /** Number of matches that were affected. */
   applied: number;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
@@ -2211,12 +2211,12 @@ export interface WebhookEvent {
   /** Stays the same at every attempt and replay. */
   id: string;
   sandbox: true;
-  /** The request that brought it about. */
+  /** The request that caused the event. */
   requestId: string;
   status: 'ok';
   type: 'webhook.disabled' | 'webhook.tested';
   apiVersion: string;
-  /** When it happened, by the clock of the application. */
+  /** When it happened, by the application clock. */
   timestamp: string;
   /** The `version` of the record: of two of its events, the one with the higher number is the later. */
   sequence: number;
@@ -2228,12 +2228,12 @@ export interface CustomerEvent {
   /** Stays the same at every attempt and replay. */
   id: string;
   sandbox: true;
-  /** The request that brought it about. */
+  /** The request that caused the event. */
   requestId: string;
   status: 'ok';
   type: 'customer.created' | 'customer.updated' | 'customer.archived';
   apiVersion: string;
-  /** When it happened, by the clock of the application. */
+  /** When it happened, by the application clock. */
   timestamp: string;
   /** The `version` of the record: of two of its events, the one with the higher number is the later. */
   sequence: number;
@@ -2245,7 +2245,7 @@ export interface PaymentEvent {
   /** Stays the same at every attempt and replay. */
   id: string;
   sandbox: true;
-  /** The request that brought it about. */
+  /** The request that caused the event. */
   requestId: string;
   status: 'ok';
   type:
@@ -2266,7 +2266,7 @@ export interface PaymentEvent {
     | 'payment.updated'
     | 'payment.charged_back';
   apiVersion: string;
-  /** When it happened, by the clock of the application. */
+  /** When it happened, by the application clock. */
   timestamp: string;
   /** The `version` of the record: of two of its events, the one with the higher number is the later. */
   sequence: number;
@@ -2278,12 +2278,12 @@ export interface RefundEvent {
   /** Stays the same at every attempt and replay. */
   id: string;
   sandbox: true;
-  /** The request that brought it about. */
+  /** The request that caused the event. */
   requestId: string;
   status: 'ok';
   type: 'refund.created' | 'refund.succeeded' | 'refund.failed' | 'refund.canceled';
   apiVersion: string;
-  /** When it happened, by the clock of the application. */
+  /** When it happened, by the application clock. */
   timestamp: string;
   /** The `version` of the record: of two of its events, the one with the higher number is the later. */
   sequence: number;
@@ -2295,7 +2295,7 @@ export interface DisputeEvent {
   /** Stays the same at every attempt and replay. */
   id: string;
   sandbox: true;
-  /** The request that brought it about. */
+  /** The request that caused the event. */
   requestId: string;
   status: 'ok';
   type:
@@ -2305,7 +2305,7 @@ export interface DisputeEvent {
     | 'dispute.won'
     | 'dispute.needs_response';
   apiVersion: string;
-  /** When it happened, by the clock of the application. */
+  /** When it happened, by the application clock. */
   timestamp: string;
   /** The `version` of the record: of two of its events, the one with the higher number is the later. */
   sequence: number;
@@ -2317,7 +2317,7 @@ export interface TransferEvent {
   /** Stays the same at every attempt and replay. */
   id: string;
   sandbox: true;
-  /** The request that brought it about. */
+  /** The request that caused the event. */
   requestId: string;
   status: 'ok';
   type:
@@ -2334,7 +2334,7 @@ export interface TransferEvent {
     | 'transfer.canceled'
     | 'transfer.expired';
   apiVersion: string;
-  /** When it happened, by the clock of the application. */
+  /** When it happened, by the application clock. */
   timestamp: string;
   /** The `version` of the record: of two of its events, the one with the higher number is the later. */
   sequence: number;
@@ -2342,7 +2342,7 @@ export interface TransferEvent {
 }
 
 export interface ListPaymentsQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: PaymentStatus | undefined;
@@ -2353,19 +2353,19 @@ export interface ListPaymentsQuery {
 }
 
 export interface ListPaymentHistoryQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
 }
 
 export interface ListTransferHistoryQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
 }
 
 export interface ListPaymentProviderEventsQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   createdAfter?: string | Date | undefined;
@@ -2374,7 +2374,7 @@ export interface ListPaymentProviderEventsQuery {
 }
 
 export interface ListTransferProviderEventsQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   createdAfter?: string | Date | undefined;
@@ -2383,7 +2383,7 @@ export interface ListTransferProviderEventsQuery {
 }
 
 export interface ListRefundsQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: RefundStatus | undefined;
@@ -2393,7 +2393,7 @@ export interface ListRefundsQuery {
 }
 
 export interface ListDisputesQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: DisputeStatus | undefined;
@@ -2403,7 +2403,7 @@ export interface ListDisputesQuery {
 }
 
 export interface ListTransfersQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: TransferStatus | undefined;
@@ -2414,7 +2414,7 @@ export interface ListTransfersQuery {
 }
 
 export interface ListFxRatesQuery {
-  /** Without it: `"USD"`. */
+  /** Default: `"USD"`. */
   sourceCurrency?: string | undefined;
   targetCurrency?: string | undefined;
 }
@@ -2425,7 +2425,7 @@ export interface GetBalancesQuery {
 }
 
 export interface ListLedgerEntriesQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   createdAfter?: string | Date | undefined;
@@ -2436,7 +2436,7 @@ export interface ListLedgerEntriesQuery {
 }
 
 export interface ListPaymentLedgerEntriesQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   createdAfter?: string | Date | undefined;
@@ -2444,7 +2444,7 @@ export interface ListPaymentLedgerEntriesQuery {
 }
 
 export interface ListTransferLedgerEntriesQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   createdAfter?: string | Date | undefined;
@@ -2452,19 +2452,19 @@ export interface ListTransferLedgerEntriesQuery {
 }
 
 export interface ListSettlementsQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
 }
 
 export interface RetrieveSettlementQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
 }
 
 export interface GetReconciliationQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   date?: string | undefined;
@@ -2473,7 +2473,7 @@ export interface GetReconciliationQuery {
 }
 
 export interface ListCustomersQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: CustomerStatus | undefined;
@@ -2483,7 +2483,7 @@ export interface ListCustomersQuery {
 }
 
 export interface ListWebhooksQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: WebhookStatus | undefined;
@@ -2492,7 +2492,7 @@ export interface ListWebhooksQuery {
 }
 
 export interface ListWebhookEventsQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   createdAfter?: string | Date | undefined;
@@ -2503,7 +2503,7 @@ export interface ListWebhookEventsQuery {
 }
 
 export interface ListWebhookDeliveriesQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: DeliveryStatus | undefined;
@@ -2515,7 +2515,7 @@ export interface ListWebhookDeliveriesQuery {
 }
 
 export interface ListWebhookReplaysQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: ReplayStatus | undefined;
@@ -2524,7 +2524,7 @@ export interface ListWebhookReplaysQuery {
 }
 
 export interface ListRequestsQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   scope?: 'application' | 'organization' | undefined;
@@ -2541,7 +2541,7 @@ export interface ListRequestsQuery {
 }
 
 export interface ListAuditEntriesQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   actorId?: string | undefined;
@@ -2561,7 +2561,7 @@ export interface GetCoverageQuery {
 }
 
 export interface ListFaultPlansQuery {
-  /** Without it: `20`. */
+  /** Default: `20`. */
   limit?: number | undefined;
   cursor?: string | undefined;
   status?: FaultPlanStatus | undefined;

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Sandbank } from '../client.ts';
 import { TimeoutError } from '../errors.ts';
+import { matchesEventFilter } from '../event-filter.ts';
 import type { EventOf } from '../event-of.ts';
 import type { EventFilter, SandbankEvent } from '../generated/shapes.ts';
 import { type OptionNames, rejectUnknownOptions } from '../options.ts';
 import { verifyWebhook } from '../webhooks.ts';
-import { fitsFilter, rejectUnknownEventTypes } from './event-filter.ts';
+import { rejectUnknownEventTypes } from './event-filter.ts';
 
 export interface Captured<Event extends SandbankEvent = SandbankEvent> {
   readonly event: Event;
@@ -55,11 +56,15 @@ export class CapturedWebhooks {
   readonly #waiting = new Set<() => void>();
   #reply: CaptureReply;
 
-  constructor(server: Server, made: { url: string; webhookId: string; secret: string }, reply: CaptureReply) {
+  constructor(
+    server: Server,
+    endpoint: { url: string; webhookId: string; secret: string },
+    reply: CaptureReply,
+  ) {
     this.#server = server;
-    this.url = made.url;
-    this.webhookId = made.webhookId;
-    this.secret = made.secret;
+    this.url = endpoint.url;
+    this.webhookId = endpoint.webhookId;
+    this.secret = endpoint.secret;
     this.#reply = reply;
   }
 
@@ -77,7 +82,7 @@ export class CapturedWebhooks {
     rejectUnknownOptions('webhooks.waitFor()', options, waitOptionNames);
     const { where = () => true, timeoutMs = timeoutMsDefault } = options;
     const isWanted = (captured: Captured): captured is Captured<EventOf<Filter>> =>
-      fitsFilter(captured.event.type, type) && where(captured as Captured<EventOf<Filter>>);
+      matchesEventFilter([type], captured.event.type) && where(captured as Captured<EventOf<Filter>>);
     const find = () => this.all.find(isWanted);
     const found = find() ?? (await this.#later(find, timeoutMs));
     if (found) return found;

@@ -1,10 +1,11 @@
 import type { Sandbank } from '../client.ts';
 import { TimeoutError } from '../errors.ts';
+import { matchesEventFilter } from '../event-filter.ts';
 import type { EventOf } from '../event-of.ts';
 import type { EventFilter } from '../generated/shapes.ts';
 import { type OptionNames, rejectUnknownOptions } from '../options.ts';
 import type { StreamedEvent } from '../stream.ts';
-import { fitsFilter, rejectUnknownEventTypes } from './event-filter.ts';
+import { rejectUnknownEventTypes } from './event-filter.ts';
 
 export interface EventWait<Filter extends EventFilter = EventFilter> {
   /** Selects one of the events of this type. */
@@ -46,7 +47,7 @@ export class TenantEvents {
     const isWanted = (event: StreamedEvent): event is EventOf<Filter, StreamedEvent> =>
       event.id > after &&
       !event.isReplay &&
-      fitsFilter(event.type, type) &&
+      matchesEventFilter([type], event.type) &&
       where(event as EventOf<Filter, StreamedEvent>);
     let onOpen: () => void = () => undefined;
     const opened = new Promise<void>((resolve) => {

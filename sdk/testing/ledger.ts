@@ -1,6 +1,6 @@
 import type { Sandbank } from '../client.ts';
 
-/** The books do not hold. The message says where. */
+/** The ledger is not balanced. The message names the difference. */
 export class LedgerImbalance extends Error {
   override readonly name = 'LedgerImbalance';
 }
@@ -15,7 +15,7 @@ export class TenantLedger {
   }
 
   /**
-   * Looks through the books as an auditor would, from what the API shows: every entry sums to zero in each of its currencies,
+   * Audits the ledger through the API: every entry sums to zero in each of its currencies,
    * the balances are the sums of the entries, and all balances of a currency sum to zero.
    */
   async assertBalanced(): Promise<void> {

@@ -12,8 +12,8 @@ export class CommandProblem extends Error {
   override readonly name = 'CommandProblem';
 }
 
-export interface DatabaseAsked {
-  /** What was given as `--data`. */
+export interface DatabaseOptions {
+  /** The value of `--data`. */
   readonly data: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -31,24 +31,24 @@ export interface DatabaseFindings {
   readonly pending: readonly string[];
 }
 
-/** `sandbank migrate`: what was applied; with `isLook` what would be. */
+/** `sandbank migrate`: applies the pending migrations; with `isDryRun` it only lists them. */
 export async function migrateWith({
-  isLook,
-  ...asked
-}: DatabaseAsked & { readonly isLook: boolean }): Promise<MigrationReport> {
-  const config = readConfig({ data: asked.data }, asked.env, 'inspect');
-  const database = isLook ? await openExisting(config, fail) : await openOrMake(config);
+  isDryRun,
+  ...options
+}: DatabaseOptions & { readonly isDryRun: boolean }): Promise<MigrationReport> {
+  const config = readConfig({ data: options.data }, options.env, 'inspect');
+  const database = isDryRun ? await openExisting(config, fail) : await openOrCreate(config);
   try {
-    const { applied } = isLook ? { applied: [] } : await migrate(database);
+    const { applied } = isDryRun ? { applied: [] } : await migrate(database);
     return { where: whereData(config), applied, pending: await pendingMigrations(database) };
   } finally {
     await database.close();
   }
 }
 
-/** For `sandbank doctor`: what can be said of the database without a server. */
-export async function inspectWith(asked: DatabaseAsked): Promise<DatabaseFindings> {
-  const config = readConfig({ data: asked.data }, asked.env, 'inspect');
+/** For `sandbank doctor`: the state of the database, read without a server. */
+export async function inspectWith(options: DatabaseOptions): Promise<DatabaseFindings> {
+  const config = readConfig({ data: options.data }, options.env, 'inspect');
   const database = await openExisting(config, fail);
   try {
     const [row] = await database.query<{ version: string }>(
@@ -62,21 +62,23 @@ export async function inspectWith(asked: DatabaseAsked): Promise<DatabaseFinding
   }
 }
 
-/** A look at what is there: nothing is made, so a mistyped directory is told and not created. */
+/** Opens an existing database and never creates one, so a mistyped directory is an error. */
 export async function openExisting(
   { databaseUrl, dataDirectory }: Pick<Config, 'databaseUrl' | 'dataDirectory'>,
   onCrash: (error: Error) => void,
 ): Promise<Database> {
   if (databaseUrl !== undefined) return openPostgres(databaseUrl, () => undefined);
-  if (dataDirectory === undefined) throw new CommandProblem('A database in memory ends with its server.');
+  if (dataDirectory === undefined)
+    throw new CommandProblem('An in-memory database exists only while its server runs.');
   if (!existsSync(join(dataDirectory, 'db')))
     throw new CommandProblem(`There is no database in ${dataDirectory}; choose the directory with --data.`);
   return openPglite({ dataDirectory, onCrash });
 }
 
-async function openOrMake({ databaseUrl, dataDirectory }: Config): Promise<Database> {
+async function openOrCreate({ databaseUrl, dataDirectory }: Config): Promise<Database> {
   if (databaseUrl !== undefined) return openPostgres(databaseUrl, () => undefined);
-  if (dataDirectory === undefined) throw new CommandProblem('A database in memory ends with its server.');
+  if (dataDirectory === undefined)
+    throw new CommandProblem('An in-memory database exists only while its server runs.');
   return openPglite({ dataDirectory, onCrash: fail });
 }
 
@@ -91,8 +93,8 @@ export function whereData({
   return dataDirectory === undefined ? 'in memory (gone when it stops)' : `${dataDirectory} (persists)`;
 }
 
-/** The thread of the embedded database has ended: nothing can be done with it any more. */
+/** The thread of the embedded database has ended, so the command cannot continue. */
 export function fail(error: Error): never {
-  console.error(`Sandbank stops: ${error.message}.`);
+  console.error(`Sandbank is exiting: ${error.message}.`);
   process.exit(1);
 }

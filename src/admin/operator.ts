@@ -1,22 +1,27 @@
 import type { Readable } from 'node:stream';
 import type { Engine } from '../engine/engine.ts';
-import type { Answer, Submission } from '../engine/submission.ts';
-import { systemCommand } from '../engine/system-command.ts';
+import { submitPrepared } from '../engine/prepared.ts';
+import { systemRequest } from '../engine/system-command.ts';
 import { newApiKey } from '../engine/tokens.ts';
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import type { CommandKind } from '../kernel/command.ts';
 import type { Presented } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
-import { formatId, idPrefixes, isId } from '../kernel/ids.ts';
+import { formatId, type Id, idFrom, idPrefixes, isId } from '../kernel/ids.ts';
 import { scopes as allScopes, type Scope } from '../kernel/permissions.ts';
+import type { Ports } from '../kernel/prepare.ts';
 import type { Principal, Reader } from '../kernel/route.ts';
+import type { Answer, CommandRequest } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
+import { dayMs } from '../kernel/time.ts';
 import { type CreateApiKey, createApiKey } from '../resources/api-keys/machine.ts';
 import { countActiveKeys } from '../resources/api-keys/store.ts';
 import { findFirstApplication } from '../resources/applications/store.ts';
 import { applicationsTable } from '../resources/applications/table.ts';
 import { deleteOrganization } from '../resources/organizations/machine.ts';
+import { prepareDeleteOrganization } from '../resources/organizations/prepare.ts';
 import { resetOrganization } from '../resources/organizations/reset-commands.ts';
+import { prepareResetOrganization } from '../resources/organizations/reset-prepare.ts';
 import {
   exportOrganization,
   forkOrganization,
@@ -26,27 +31,26 @@ import { findExpiredOrganizations, findNewestOrganizations } from '../resources/
 import { type OrganizationRow, organizationsTable } from '../resources/organizations/table.ts';
 import { createTenant } from '../resources/organizations/tenant-commands.ts';
 import { presentImport } from '../runs/fork-run.ts';
-import type { AsFork } from '../snapshots/arrival.ts';
+import type { ForkOptions } from '../snapshots/import-plan.ts';
 import type { ImportResult, Snapshots } from '../snapshots/snapshots.ts';
 
 export interface OperatorSettings {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
-  /** By which organizations expire, also on a server whose wall clock stands still by a seed. */
+  /** The time by which organizations expire, also on a deterministic server, whose wall clock is frozen. */
   readonly realTime: () => Instant;
-  readonly reset: (submission: Submission) => Promise<Answer>;
-  readonly remove: (submission: Submission) => Promise<Answer>;
+  readonly ports: Ports;
   readonly snapshots: Snapshots;
 }
 
-/** A request of the operator, as far as the trail of what it does names it. */
+/** The parts of an operator request that the audit trail records. */
 export interface OperatorRequest {
-  readonly id: string;
+  readonly id: Id<'request'>;
   readonly ip: string;
 }
 
-export interface AskedTenant {
+export interface TenantInput {
   readonly name: string;
   readonly application?: { readonly name: string };
   readonly scopes?: readonly Scope[];
@@ -56,24 +60,24 @@ export interface AskedTenant {
   readonly expiresAt?: string;
 }
 
-export interface AskedFork {
+export interface ForkInput {
   readonly name: string;
   readonly expiresAt?: string;
 }
 
-export interface AskedKey {
+export interface KeyInput {
   readonly name: string;
   readonly scopes?: readonly Scope[];
-  readonly applicationId?: string;
+  readonly applicationId?: Id<'application'>;
   /** False by default. */
   readonly mayReset?: boolean;
 }
 
 const defaultName = 'default';
-const expiryMsMax = 366 * 86_400_000;
+const expiryMsMax = 366 * dayMs;
 const expiredInRoundMax = 500;
 
-/** What the operator of a server does with organizations, in Sandbank's own name. */
+/** The operator's actions on organizations, with the actor `system`. */
 export class Operator {
   readonly #settings: OperatorSettings;
 
@@ -81,17 +85,17 @@ export class Operator {
     this.#settings = settings;
   }
 
-  /** One row more than the limit tells whether there are more. */
+  /** Callers pass a limit of one more than the page size to detect a next page. */
   async organizations(afterId: string | undefined, limit: number): Promise<readonly OrganizationRow[]> {
     const { reader } = this.#settings;
-    const after = afterId === undefined ? undefined : await this.#find(afterId);
+    const after = afterId === undefined ? undefined : await this.#find(idFrom('organization', afterId));
     if (afterId !== undefined && after === undefined) return [];
     return findNewestOrganizations(reader, after, limit);
   }
 
-  async createTenant(request: OperatorRequest, asked: AskedTenant): Promise<Answer | Refusal> {
-    const { name, application, scopes, keyName, mayReset } = asked;
-    const expiresAt = this.#expiry(asked.expiresAt);
+  async createTenant(request: OperatorRequest, tenant: TenantInput): Promise<Answer | Refusal> {
+    const { name, application, scopes, keyName, mayReset } = tenant;
+    const expiresAt = this.#expiry(tenant.expiresAt);
     if (typeof expiresAt === 'object' && expiresAt !== null) return expiresAt;
     const { idGenerator } = this.#settings.engine;
     const orgId = formatId('organization', idGenerator.organization(name));
@@ -101,50 +105,52 @@ export class Operator {
       keyName: keyName ?? defaultName,
       scopes: scopes ?? allScopes,
       mayReset: mayReset ?? true,
-      made: newApiKey(),
+      apiKey: newApiKey(),
       expiresAt,
     };
     return this.#submit(request, createTenant, input, orgId, null);
   }
 
-  async createKey(request: OperatorRequest, orgId: string, asked: AskedKey): Promise<Answer | Refusal> {
+  async createKey(
+    request: OperatorRequest,
+    orgId: Id<'organization'>,
+    key: KeyInput,
+  ): Promise<Answer | Refusal> {
     const { reader, wallClock } = this.#settings;
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
-    const appId = asked.applicationId ?? (await findFirstApplication(reader, orgId));
-    const isThere =
+    const appId = key.applicationId ?? (await findFirstApplication(reader, orgId));
+    const exists =
       appId !== undefined &&
       isId('application', appId) &&
       (await reader.byKey(applicationsTable, orgId, appId)) !== undefined;
-    if (!isThere) return refuse('resource_not_found');
+    if (!exists) return refuse('resource_not_found');
     const input: CreateApiKey = {
       settings: {
-        ...{ name: asked.name, scopes: asked.scopes ?? allScopes, mayReset: asked.mayReset ?? false },
+        ...{ name: key.name, scopes: key.scopes ?? allScopes, mayReset: key.mayReset ?? false },
         ...{ allowedCidrs: [], expiresAt: null },
       },
       mayGrantReset: true,
-      made: newApiKey(),
+      created: newApiKey(),
       others: await countActiveKeys(reader, orgId, appId, wallClock()),
     };
     return this.#submit(request, createApiKey, input, orgId, appId);
   }
 
-  async delete(request: OperatorRequest, orgId: string): Promise<Answer | Refusal> {
+  async delete(request: OperatorRequest, orgId: Id<'organization'>): Promise<Answer | Refusal> {
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
-    return this.#settings.remove(this.#submission(request, deleteOrganization, { name: null }, orgId, null));
+    return this.#remove(this.#request(request, orgId, null));
   }
 
-  /** Deletes organizations whose time is over, some hundreds at most. Returns how many there were. */
+  /** Deletes expired organizations, at most `expiredInRoundMax`. Returns their number. */
   async expire(): Promise<number> {
-    const { engine, reader, realTime, wallClock, remove } = this.#settings;
+    const { engine, reader, realTime, wallClock } = this.#settings;
     const orgIds = await findExpiredOrganizations(reader, realTime(), expiredInRoundMax);
     let deleted = 0;
     for (const orgId of orgIds) {
       const suffix = engine.idGenerator.background(orgId);
-      const place = { orgId, appId: null };
-      const { code } = await remove(
-        systemCommand(deleteOrganization, { name: null }, place, 'expiry', wallClock(), suffix),
-      );
-      // Another node may have been faster; one that is busy is left to the next round.
+      const scope = { orgId, appId: null };
+      const { code } = await this.#remove(systemRequest(scope, 'expiry', wallClock(), suffix));
+      // Another node may have deleted it already; a busy organization is retried in the next round.
       if (code === null) deleted += 1;
     }
     return deleted;
@@ -161,38 +167,36 @@ export class Operator {
     });
   }
 
-  async reset(request: OperatorRequest, orgId: string): Promise<Answer | Refusal> {
+  async reset(request: OperatorRequest, orgId: Id<'organization'>): Promise<Answer | Refusal> {
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
-    const submission = this.#submission(
-      request,
-      resetOrganization,
-      { appIds: [], isPermitted: true },
-      orgId,
-      null,
-    );
-    return this.#settings.reset(submission);
+    const { engine, ports } = this.#settings;
+    const reset = { command: resetOrganization, prepare: prepareResetOrganization };
+    return submitPrepared(engine, ports, reset, { isPermitted: true }, this.#request(request, orgId, null));
   }
 
-  /** With a row in the audit trail before anything goes out. */
+  /** Writes an audit row before it sends any data. */
   async snapshot(
     request: OperatorRequest,
-    orgId: string,
+    orgId: Id<'organization'>,
     hasSecrets: boolean,
   ): Promise<Readable | Answer | Refusal> {
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
-    const noted = await this.#submit(request, exportOrganization, null, orgId, null);
-    return noted.code === null ? this.#settings.snapshots.export(orgId, hasSecrets) : noted;
+    const audited = await this.#submit(request, exportOrganization, null, orgId, null);
+    return audited.code === null ? this.#settings.snapshots.export(orgId, hasSecrets) : audited;
   }
 
-  /** For a person, in their name, and without secrets. */
+  /** For a person in the console: the person is the actor, and the snapshot has no secrets. */
   async snapshotFor(
     request: OperatorRequest,
     { orgId, actor }: Pick<Principal, 'orgId' | 'actor'>,
   ): Promise<Readable | Answer | Refusal> {
-    const submission = this.#submission(request, exportOrganization, null, orgId, null);
-    const context = { ...submission.context, actor };
-    const noted = await this.#settings.engine.submit({ ...submission, context });
-    return noted.code === null ? this.#settings.snapshots.export(orgId, false) : noted;
+    const command = this.#request(request, orgId, null);
+    const context = { ...command.context, actor };
+    const audited = await this.#settings.engine.submit({
+      ...command,
+      ...{ kind: exportOrganization, input: null, context },
+    });
+    return audited.code === null ? this.#settings.snapshots.export(orgId, false) : audited;
   }
 
   async importSnapshot(
@@ -201,60 +205,65 @@ export class Operator {
     fork: { readonly name: string | undefined } | undefined,
   ): Promise<Presented | Refusal> {
     const { snapshots } = this.#settings;
-    return this.#noted(request, await snapshots.importFrom(bytes, fork && this.#asFork(request, fork.name)));
+    return this.#auditImport(
+      request,
+      await snapshots.importFrom(bytes, fork && this.#forkOptions(request, fork.name)),
+    );
   }
 
-  /** As with an export, the source's audit trail has its row before anything is copied. */
+  /** As with an export, the source's audit trail gets its row before the copy begins. */
   async fork(
     request: OperatorRequest,
-    orgId: string,
-    { name, expiresAt: text }: AskedFork,
+    orgId: Id<'organization'>,
+    { name, expiresAt: text }: ForkInput,
   ): Promise<Presented | Refusal> {
     const expiresAt = this.#expiry(text);
     if (typeof expiresAt === 'object' && expiresAt !== null) return expiresAt;
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
-    const noted = await this.#submit(request, forkOrganization, null, orgId, null);
-    if (noted.code !== null) return refuse(noted.code);
-    const asFork = { ...this.#asFork(request, name), expiresAt };
-    return this.#noted(request, await this.#settings.snapshots.fork(orgId, asFork));
+    const audited = await this.#submit(request, forkOrganization, null, orgId, null);
+    if (audited.code !== null) return refuse(audited.code);
+    const options = { ...this.#forkOptions(request, name), expiresAt };
+    return this.#auditImport(request, await this.#settings.snapshots.fork(orgId, options));
   }
 
-  #asFork({ id: requestId }: OperatorRequest, name: string | undefined): AsFork {
+  #forkOptions({ id: requestId }: OperatorRequest, name: string | undefined): ForkOptions {
     return { name, requestId, now: this.#settings.wallClock() };
   }
 
-  async #noted(request: OperatorRequest, result: ImportResult | Refusal): Promise<Presented | Refusal> {
+  async #auditImport(request: OperatorRequest, result: ImportResult | Refusal): Promise<Presented | Refusal> {
     if ('ok' in result) return result;
     await this.#submit(request, importOrganization, null, result.organization.id, null);
     return presentImport(result);
   }
 
-  async #find(orgId: string): Promise<OrganizationRow | undefined> {
+  async #find(orgId: Id<'organization'>): Promise<OrganizationRow | undefined> {
     if (!isId('organization', orgId)) return undefined;
     return this.#settings.reader.byKey(organizationsTable, orgId, orgId);
   }
 
-  #submit<Input>(
-    request: OperatorRequest,
-    kind: CommandKind<Input>,
-    input: Input,
-    orgId: string,
-    appId: string | null,
-  ): Promise<Answer> {
-    return this.#settings.engine.submit(this.#submission(request, kind, input, orgId, appId));
+  #remove(request: CommandRequest): PromiseLike<Answer> {
+    const { engine, ports } = this.#settings;
+    const removal = { command: deleteOrganization, prepare: prepareDeleteOrganization };
+    return submitPrepared(engine, ports, removal, { name: null }, request);
   }
 
-  #submission<Input>(
+  #submit<Input, Result>(
     request: OperatorRequest,
-    kind: CommandKind<Input>,
+    kind: CommandKind<Input, Result>,
     input: Input,
-    orgId: string,
-    appId: string | null,
-  ): Submission {
+    orgId: Id<'organization'>,
+    appId: Id<'application'> | null,
+  ): Promise<Answer<Result>> {
+    return this.#settings.engine.submit({ ...this.#request(request, orgId, appId), kind, input });
+  }
+
+  #request(
+    request: OperatorRequest,
+    orgId: Id<'organization'>,
+    appId: Id<'application'> | null,
+  ): CommandRequest {
     const { idGenerator } = this.#settings.engine;
     return {
-      kind,
-      input,
       idempotency: null,
       target: { resource: 'organization', id: orgId, isClaimed: false },
       wallNow: this.#settings.wallClock(),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { eventFilters } from '../kernel/event-filter.ts';
 import { limits } from '../kernel/limits.ts';
 import { roles, scopes } from '../kernel/permissions.ts';
 import { retryProfileNames } from '../kernel/retry.ts';
@@ -7,7 +8,6 @@ import { providerNames } from '../provider/index.ts';
 import { apiKeyPattern } from '../resources/api-keys/table.ts';
 import { settingsSchema } from '../resources/applications/api.ts';
 import { eventCatalogue } from '../resources/index.ts';
-import { eventFilters } from '../resources/webhooks/api.ts';
 import { webhookSecretPattern } from '../resources/webhooks/machine.ts';
 
 const schemaUrlLengthMax = 2_000;

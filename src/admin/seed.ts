@@ -10,7 +10,7 @@ import { compileBody } from '../http/validate.ts';
 import type { People } from '../identity/people.ts';
 import type { CommandKind } from '../kernel/command.ts';
 import { findCurrency } from '../kernel/currency.ts';
-import { encodeSuffix, formatId, type IdKind } from '../kernel/ids.ts';
+import { encodeSuffix, formatId, type Id, type IdKind } from '../kernel/ids.ts';
 import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isCidr } from '../kernel/networks.ts';
@@ -62,13 +62,13 @@ export function checkedSeed(value: unknown, what: string): Seed {
       for (const code of Object.keys(fx?.rates ?? {}).flatMap((pair) => pair.split('/'))) {
         if (!findCurrency(code))
           throw new SeedProblem(
-            `${what} is not accepted: "${code}" in the rates of organization "${name}" is no currency that is supported.`,
+            `${what} is not accepted: "${code}" in the rates of organization "${name}" is not a supported currency.`,
           );
       }
       for (const cidr of (apiKeys ?? []).flatMap(({ allowedCidrs }) => allowedCidrs ?? [])) {
         if (!isCidr(cidr))
           throw new SeedProblem(
-            `${what} is not accepted: "${cidr}" in organization "${name}" is no network such as 10.0.0.0/8.`,
+            `${what} is not accepted: "${cidr}" in organization "${name}" is not a network such as 10.0.0.0/8.`,
           );
       }
     }
@@ -84,7 +84,7 @@ export function firstKeyOf({ organizations }: Seed): string | undefined {
     .find(({ revoked }) => revoked !== true)?.key;
 }
 
-/** The parts of a server that a seed goes through. */
+/** The server components that applying a seed needs. */
 export interface SeedTarget {
   readonly engine: Engine;
   readonly reader: Reader;
@@ -93,8 +93,8 @@ export interface SeedTarget {
   readonly people: People;
 }
 
-/** A secret that was made for a webhook, because the file gave none. It is told once. */
-export interface MadeSecret {
+/** A secret that the server generated for a webhook without one in the file. It is printed once. */
+export interface GeneratedSecret {
   readonly url: string;
   readonly secret: string;
 }
@@ -106,9 +106,9 @@ export async function applySeed(
   seed: Seed,
   target: SeedTarget,
   wallClock: () => number,
-): Promise<readonly MadeSecret[]> {
+): Promise<readonly GeneratedSecret[]> {
   const { engine, reader } = target;
-  const made: MadeSecret[] = [];
+  const generated: GeneratedSecret[] = [];
   for (const organization of seed.organizations) {
     const orgId = derivedId('organization', organization.name);
     const declare = async <Input>(kind: CommandKind<Input>, input: Input): Promise<void> => {
@@ -124,14 +124,14 @@ export async function applySeed(
           ),
         );
         if (code === null) return;
-        // A database connection that is lost here, as in a failover, must not fail the start. Declaring again has no second effect.
+        // A lost database connection, as in a failover, must not fail the start. Declarations are idempotent.
         if (code !== 'service_unavailable' || attempt === declareAttemptsMax)
           throw new SeedProblem(`Organization "${organization.name}" could not be declared: ${code}.`);
         await setTimeout(declarePauseMs);
       }
     };
     await declare(declareOrganization, { name: organization.name });
-    // Owners first: when one takes over from another, there must be one all the time.
+    // Owners first: an organization must always have an owner, also when the seed replaces one by another.
     const users = [...(organization.users ?? [])].sort(
       (a, b) => roles.indexOf(b.role) - roles.indexOf(a.role),
     );
@@ -150,34 +150,39 @@ export async function applySeed(
       for (const key of application.apiKeys ?? [])
         await declare(declareApiKey, await keyInput(key, orgId, appId, reader));
       for (const webhook of application.webhooks ?? []) {
-        const { isMade, ...input } = await webhookInput(webhook, orgId, appId, target);
+        const { isGenerated, ...input } = await webhookInput(webhook, orgId, appId, target);
         await declare(declareWebhook, input);
-        if (isMade) made.push({ url: webhook.url, secret: input.secret });
+        if (isGenerated) generated.push({ url: webhook.url, secret: input.secret });
       }
     }
   }
-  return made;
+  return generated;
 }
 
-/** An account that somebody registered themselves gets no role by a seed: the address proves nothing, because nobody checks it. */
+/** A self-registered account gets no role from a seed: addresses are not verified, so the account may be somebody else's. */
 async function personOf(
   user: SeedUser,
-  orgId: string,
+  orgId: Id<'organization'>,
   organizationName: string,
   { people, reader }: Pick<SeedTarget, 'people' | 'reader'>,
-): Promise<string> {
+): Promise<Id<'person'>> {
   const { id, isSeeded } = await people.declare(user);
   if (isSeeded) return id;
   const member = await reader.byKey(membersTable, orgId, memberIdOf(id));
   const isUnchanged = member?.status === 'removed' || member?.role === user.role;
   if (member && isUnchanged) return id;
   throw new SeedProblem(
-    `The seed makes ${user.email} ${user.role} of organization "${organizationName}", but somebody registered this address themselves, before the seed named it. Remove the user from the seed and invite the person (sandbank users invite), or add "takeOver": true to the user: the account then gets the password of the seed, and its sessions and second factor end.`,
+    `The seed makes ${user.email} ${user.role} of organization "${organizationName}", but somebody has already registered this address. Remove the user from the seed and invite the person (sandbank users invite), or add "takeOver": true to the user: the account then gets the password of the seed, and its sessions and second factor end.`,
   );
 }
 
-async function webhookInput(asked: SeedWebhook, orgId: string, appId: string, target: SeedTarget) {
-  const { url, secret: given, description, eventTypes, retryProfile, maxConcurrency } = asked;
+async function webhookInput(
+  webhook: SeedWebhook,
+  orgId: Id<'organization'>,
+  appId: Id<'application'>,
+  target: SeedTarget,
+) {
+  const { url, secret: given, description, eventTypes, retryProfile, maxConcurrency } = webhook;
   const { reader, vault, guard } = target;
   const problem = await guard.problemOf(url);
   if (problem !== null) throw new SeedProblem(`The webhook ${url} is not accepted: ${problem}`);
@@ -185,8 +190,8 @@ async function webhookInput(asked: SeedWebhook, orgId: string, appId: string, ta
   const owner = belongsTo(orgId, id);
   const before = await reader.byKey(webhooksTable, orgId, id);
   const [current] = before?.secrets ?? [];
-  const kept = current && vault.open(current.sealed, owner);
-  const secret = given ?? kept ?? newWebhookSecret();
+  const stored = current && vault.open(current.sealed, owner);
+  const secret = given ?? stored ?? newWebhookSecret();
   return {
     id,
     appId,
@@ -199,17 +204,22 @@ async function webhookInput(asked: SeedWebhook, orgId: string, appId: string, ta
     },
     secret,
     sealed: vault.seal(secret, owner),
-    isSameSecret: secret === kept,
-    isMade: given === undefined && kept === undefined,
+    isSameSecret: secret === stored,
+    isGenerated: given === undefined && stored === undefined,
   };
 }
 
-async function keyInput(key: SeedKey, orgId: string, appId: string, reader: Pick<Reader, 'rows'>) {
+async function keyInput(
+  key: SeedKey,
+  orgId: Id<'organization'>,
+  appId: Id<'application'>,
+  reader: Pick<Reader, 'rows'>,
+) {
   const hash = createHash('sha256').update(key.key).digest();
   const owner = await findKeyOwner(reader, hash);
   if (owner && (owner.orgId !== orgId || owner.appId !== appId)) {
     throw new SeedProblem(
-      `The key "${key.name}" belongs to application "${owner.appName}" of organization "${owner.orgName}" already; a key has one owner.`,
+      `The key "${key.name}" already belongs to application "${owner.appName}" of organization "${owner.orgName}"; a key has one owner.`,
     );
   }
   return {
@@ -228,11 +238,11 @@ async function keyInput(key: SeedKey, orgId: string, appId: string, reader: Pick
   };
 }
 
-function derivedId(kind: IdKind, name: string): string {
+function derivedId<Kind extends IdKind>(kind: Kind, name: string): Id<Kind> {
   return formatId(kind, encodeSuffix(asUuid(createHash('sha256').update(`${kind} ${name}`).digest())));
 }
 
-/** The first sixteen bytes of a hash, marked as a UUID of version 8: one whose bits are the maker's own. */
+/** The first sixteen bytes of a hash as a UUID of version 8, the version for custom content. */
 function asUuid(hash: Uint8Array): Uint8Array {
   const bytes = Uint8Array.from(hash.subarray(0, 16));
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;

@@ -18,8 +18,8 @@ export class SnapshotFileProblem extends Error {
 const isPacked = (file: string) => file.endsWith('.gz');
 
 /**
- * Imports every snapshot of a file whose organization is not there yet; returns a message for each. A file that is written on
- * exit does not exist at the first start: then there is nothing to import.
+ * Imports every snapshot in a file whose organization does not exist yet; returns a message for each. A file that is written on
+ * exit does not exist at the first start; then there is nothing to import.
  */
 export async function importFile(
   { snapshots, engine, wallClock }: Pick<Server, 'snapshots' | 'engine' | 'wallClock'>,
@@ -28,62 +28,63 @@ export async function importFile(
 ): Promise<readonly string[]> {
   if (file === exportedTo && !existsSync(file) && existsSync(dirname(file)))
     return [`The snapshot ${file} does not exist yet. The server starts empty and writes it on exit.`];
-  const said: string[] = [];
+  const messages: string[] = [];
   try {
     for await (const lines of snapshotsOf(linesOf(openFile(file)))) {
       const result = await snapshots.importLines(lines, undefined);
       if ('ok' in result) {
-        said.push(refusedWords(result, file));
+        messages.push(skippedMessage(result, file));
         continue;
       }
       const { organization, webhooks } = result;
-      const place = { orgId: organization.id, appId: null };
+      const scope = { orgId: organization.id, appId: null };
       const suffix = engine.idGenerator.background(organization.id);
-      await engine.submit(systemCommand(importOrganization, null, place, 'operator', wallClock(), suffix));
-      said.push(`Organization "${organization.name}" (${organization.id}) was imported.`);
+      await engine.submit(systemCommand(importOrganization, null, scope, 'operator', wallClock(), suffix));
+      messages.push(`Organization "${organization.name}" (${organization.id}) was imported.`);
       for (const { url, secret } of webhooks)
-        if (secret !== undefined) said.push(`The secret of the webhook ${url}, shown only now: ${secret}`);
+        if (secret !== undefined)
+          messages.push(`The secret of the webhook ${url}, shown only now: ${secret}`);
     }
   } catch (error) {
     throw problem(error, `The snapshot ${file} cannot be read`);
   }
-  if (said.length === 0) throw new SnapshotFileProblem(`The snapshot ${file} is empty.`);
-  return said;
+  if (messages.length === 0) throw new SnapshotFileProblem(`The snapshot ${file} is empty.`);
+  return messages;
 }
 
 function openFile(file: string): AsyncIterable<Uint8Array> {
   const bytes = createReadStream(file);
   if (!isPacked(file)) return bytes;
   const unpacked = createGunzip();
-  // What goes wrong with the file is told by whoever reads what was packed in it.
+  // `pipe` does not forward errors: pass a read error on to the consumer of the unpacked stream.
   bytes.once('error', (error) => unpacked.destroy(error));
   return bytes.pipe(unpacked);
 }
 
-function refusedWords({ code, message, details }: Refusal, file: string): string {
+function skippedMessage({ code, message, details }: Refusal, file: string): string {
   if (code !== 'organization_exists')
     throw new SnapshotFileProblem(`The snapshot ${file} is not accepted. ${message ?? code}`);
   const { name, id } = (details?.organization ?? {}) as { name?: string; id?: string };
-  return `Organization "${name}" (${id}) is here already and was not imported.`;
+  return `Organization "${name}" (${id}) already exists and was not imported.`;
 }
 
 /**
- * Writes all organizations, with secrets, for the owner of the file alone. It is written beside and put into place, so that a
- * process that dies here leaves the one before as it was.
+ * Writes all organizations, with secrets, readable by the file's owner only. It writes a temporary file and renames it, so that a
+ * crash leaves the previous file unchanged.
  */
 export async function exportFile({ snapshots }: Pick<Server, 'snapshots'>, file: string): Promise<number> {
-  const beside = `${file}.new`;
+  const temporary = `${file}.new`;
   try {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     const count = await snapshots.exportAll(async (lines) => {
-      const target = createWriteStream(beside, { mode: 0o600 });
+      const target = createWriteStream(temporary, { mode: 0o600 });
       const source = Readable.from(lines);
       await (isPacked(file) ? pipeline(source, createGzip(), target) : pipeline(source, target));
     });
-    await rename(beside, file);
+    await rename(temporary, file);
     return count;
   } catch (error) {
-    await rm(beside, { force: true }).catch(() => undefined);
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw problem(error, `The snapshot ${file} cannot be written`);
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { readConfig } from '../config.ts';
 import { systemCommand } from '../engine/system-command.ts';
 import { newInvitationToken } from '../engine/tokens.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
   createInvitation,
@@ -11,22 +12,22 @@ import {
 } from '../resources/organizations/invitation-machine.ts';
 import { findOpenInvitations } from '../resources/organizations/invitation-store.ts';
 import type { InvitationRow } from '../resources/organizations/invitation-table.ts';
+import { invitationUrl, resetUrl } from '../resources/organizations/link-views.ts';
 import { memberIdOf, type ResetMember, resetMember } from '../resources/organizations/member-machine.ts';
 import { findMemberships } from '../resources/organizations/member-store.ts';
 import { findOrganizations } from '../resources/organizations/store.ts';
-import { invitationUrl, resetUrl } from '../runs/console-errands.ts';
 import { createServer, type Server } from '../server.ts';
-import { CommandProblem, type DatabaseAsked } from './database.ts';
+import { CommandProblem, type DatabaseOptions } from './database.ts';
 
 const invitationsMax = 1_000;
 
-export interface LinkAsked extends DatabaseAsked {
+export interface LinkOptions extends DatabaseOptions {
   /** The address of the server in the link; by default the public URL, or the address that the server listens on. */
   readonly url: string | undefined;
-  readonly link: InvitationAsked | ResetAsked;
+  readonly link: InvitationLinkOptions | ResetLinkOptions;
 }
 
-interface InvitationAsked {
+interface InvitationLinkOptions {
   readonly kind: 'invitation';
   /** Name or id. */
   readonly organization: string;
@@ -34,13 +35,13 @@ interface InvitationAsked {
   readonly email: string | undefined;
 }
 
-interface ResetAsked {
+interface ResetLinkOptions {
   readonly kind: 'reset';
   readonly email: string;
 }
 
 /** `sandbank users`: creates an invitation or password-reset link, and returns its URL. */
-export async function createLink({ data, env, url, link }: LinkAsked): Promise<string> {
+export async function createLink({ data, env, url, link }: LinkOptions): Promise<string> {
   const config = readConfig({ data }, env);
   const { databaseUrl, dataDirectory } = config;
   if (databaseUrl === undefined && !existsSync(join(dataDirectory ?? '', 'db')))
@@ -59,7 +60,7 @@ export async function createLink({ data, env, url, link }: LinkAsked): Promise<s
 
 async function invite(
   server: Server,
-  { organization, role, email }: InvitationAsked,
+  { organization, role, email }: InvitationLinkOptions,
   url: string,
 ): Promise<string> {
   const found = await findOrganizations(server.reader, organization);
@@ -72,7 +73,7 @@ async function invite(
   return invitationLink(server, first.id, role, email?.toLowerCase() ?? null, url, Date.now);
 }
 
-/** Every organization of the person has it in its audit trail, as if an owner had created it. */
+/** Writes an audit row in each of the person's organizations, as for a link created by an owner. */
 async function reset(server: Server, email: string, url: string): Promise<string> {
   const link = await server.people.createResetLink(email, null);
   if (!link) throw new CommandProblem(`Nobody has signed up with ${email}.`);
@@ -85,10 +86,10 @@ async function reset(server: Server, email: string, url: string): Promise<string
   return shown.url;
 }
 
-/** An invitation by the operator, who has every right: it ends by use, by expiry or by being revoked. */
-export async function invitationLink(
+/** An invitation by the operator, who has all permissions. It ends when it is used, expires or is revoked. */
+async function invitationLink(
   { engine }: Pick<Server, 'engine'>,
-  orgId: string,
+  orgId: Id<'organization'>,
   role: InvitationRow['role'],
   email: string | null,
   publicUrl: string,
@@ -96,18 +97,18 @@ export async function invitationLink(
 ): Promise<string> {
   const { token, hash } = newInvitationToken();
   const url = invitationUrl(publicUrl, token);
-  const input = { email, role, hash, url, others: 0 } as const;
+  const input = { email, role, hash, url, openCount: 0 } as const;
   const answer = await engine.submit(
     systemCommand(createInvitation, input, { orgId, appId: null }, operatorId, wallClock()),
   );
-  if (answer.code !== null) throw new Error(`the invitation was refused: ${answer.body}`);
+  if (answer.code !== null) throw new Error(`invitation rejected: ${answer.body}`);
   return url;
 }
 
-/** The link for an organization that nobody owns yet. Those that were printed before it are of no use any more. */
+/** The link for an organization without an owner. It revokes the links that were printed before. */
 export async function ownerLink(
   server: Pick<Server, 'engine' | 'reader'>,
-  orgId: string,
+  orgId: Id<'organization'>,
   publicUrl: string,
   wallClock: () => Instant,
 ): Promise<string> {

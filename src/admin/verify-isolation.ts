@@ -1,6 +1,6 @@
 /**
- * Checks that rows agree on their organization. No foreign keys hold it, see migration 1, and every statement names one organization, so
- * a row that was written to the wrong one would never be noticed by the requests themselves.
+ * Checks that related rows belong to the same organization. There are no foreign keys for it (see migration 1), and every statement is
+ * scoped to one organization, so requests would never notice a row that was written to the wrong one.
  */
 interface Reference {
   readonly table: string;
@@ -13,7 +13,7 @@ const withApplication = [
   ...['fault_plans', 'timers', 'events', 'settlement_lines', 'replays', 'deliveries', 'audit'],
 ];
 
-/** Events and webhooks of deliveries and moves are compared by other checks. */
+/** Other checks cover the events and webhooks of deliveries and state transitions. */
 const references: readonly Reference[] = [
   ...withApplication.map((table) => ({ table, column: 'app_id', target: 'applications' })),
   { table: 'applications', column: 'org_id', target: 'organizations' },
@@ -40,7 +40,7 @@ function strayReferences({ table, column, target }: Reference): string {
     where t.${column} <> '' and r.id is null${isOfDeleted(table)}`;
 }
 
-/** The audit trail of a deleted organization stays, and nothing else of it. */
+/** Of a deleted organization only the audit trail remains. */
 function isOfDeleted(table: string): string {
   return table === 'audit' ? ' and exists (select from organizations o where o.org_id = t.org_id)' : '';
 }
@@ -55,8 +55,8 @@ function idOf(table: string): string {
 }
 
 /**
- * Rows older than the first audit row of their organization were imported: their requests are in the trail of another one. EXCEPT hashes both
- * sides; there is no index on the request of an audit row, and a nested loop over both took 30 s for 1,500 transfers.
+ * Rows older than the organization's first audit row were imported: their requests are in another organization's trail. EXCEPT hashes
+ * both sides; there is no index on `audit.request_id`, and a nested loop over both took 30 s for 1,500 transfers.
  */
 function withoutAuditRow(table: string): string {
   return `select t.org_id as "orgId", concat_ws(' ', '${table}', to_jsonb(t) ->> '${idOf(table)}') as subject,
@@ -73,21 +73,21 @@ function withoutAuditRow(table: string): string {
 export const isolationChecks = [
   {
     name: 'references_stay_in_organization',
-    words:
-      'Every row that names an application, customer, payment, transfer or dispute is in its organization.',
+    description:
+      'Every row that references an application, customer, payment, transfer or dispute is in the same organization.',
     sql: references.map(strayReferences).join(' union all '),
   },
   {
     name: 'audit_rows_stay_in_organization',
-    words:
-      'Every move, event, ledger entry and provider event is in the organization whose audit trail has its request.',
+    description:
+      'Every state transition, event, ledger entry and provider event is in the organization whose audit trail has its request.',
     sql: ['state_history', 'events', 'ledger_entries', 'provider_events']
       .map(withoutAuditRow)
       .join(' union all '),
   },
   {
     name: 'actors_stay_in_organization',
-    words: 'Every API key that an audit row names belongs to the organization of the row.',
+    description: "Every API key in an audit row belongs to the row's organization.",
     sql: `select a.org_id as "orgId", a.id as subject, a.actor_id || ' of the organization' as expected,
         'it belongs to ' || o.org_id as found
       from audit a join api_keys o on o.id = a.actor_id

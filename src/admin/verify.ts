@@ -1,13 +1,14 @@
 import type { Connection, Database } from '../db/database.ts';
 import { instantToText } from '../kernel/list.ts';
 import { type AnyRow, type Instant, selectList } from '../kernel/table.ts';
+import { hourMs } from '../kernel/time.ts';
 import { type Head, headProblem, type SealProblem, verifySeals } from '../resources/audit/seal-store.ts';
 import { resources } from '../resources/index.ts';
 import { isolationChecks } from './verify-isolation.ts';
 
 /**
- * Recomputes from the postings and the records what the books must say, and reports every difference. Each check is one
- * statement, so it sees one moment of the database, also while a server is writing to it.
+ * Recomputes the books from the postings and the records, and reports every difference. Each check is one statement, so it
+ * sees a consistent snapshot of the database, even while a server writes to it.
  */
 export interface Difference {
   readonly orgId: string;
@@ -16,30 +17,30 @@ export interface Difference {
   readonly found: string;
 }
 
-export interface CheckResult {
+interface CheckResult {
   readonly name: string;
-  readonly words: string;
-  /** At most `differencesMax` of them. */
+  readonly description: string;
+  /** At most `differencesMax`. */
   readonly differences: readonly Difference[];
 }
 
 export interface Verification {
-  readonly looked: Readonly<Record<'entries' | 'balances' | 'payments' | 'transfers', number>>;
+  readonly counts: Readonly<Record<'entries' | 'balances' | 'payments' | 'transfers', number>>;
   readonly checks: readonly CheckResult[];
-  /** The last seal of every chain that was looked at: to be noted elsewhere. */
+  /** The last seal of every chain, to be stored elsewhere. */
   readonly heads: readonly Head[];
   readonly isSound: boolean;
 }
 
 export interface Check {
   readonly name: string;
-  readonly words: string;
-  /** Gives "orgId", subject, expected and found of what differs. */
+  readonly description: string;
+  /** Returns the columns "orgId", subject, expected and found, one row per difference. */
   readonly sql: string;
 }
 
 const differencesMax = 20;
-const checkMsMax = 60 * 60 * 1000;
+const checkMsMax = hourMs;
 
 const postings = `select e.org_id, e.id, e.payment_id, e.transfer_id, e.reason, p.account, p.currency, p.amount
   from ledger_entries e cross join lateral jsonb_to_recordset(e.postings) as p(account text, currency text, amount numeric)`;
@@ -47,13 +48,13 @@ const postings = `select e.org_id, e.id, e.payment_id, e.transfer_id, e.reason, 
 export const checks: readonly Check[] = [
   {
     name: 'entries_sum_to_zero',
-    words: 'Every ledger entry sums to zero in each currency.',
+    description: 'Every ledger entry sums to zero in each currency.',
     sql: `select org_id as "orgId", id || ' ' || currency as subject, '0' as expected, sum(amount)::text as found
       from (${postings}) p group by org_id, id, currency having sum(amount) <> 0`,
   },
   {
     name: 'balances_equal_postings',
-    words: 'Every balance equals the sum of its postings.',
+    description: 'Every balance equals the sum of its postings.',
     sql: `with posted as (
         select org_id, account, currency, sum(amount) as balance from (${postings}) p group by 1, 2, 3)
       select org_id as "orgId", account || ' ' || currency as subject, coalesce(p.balance, 0)::text as expected,
@@ -63,13 +64,13 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'trial_balance_is_zero',
-    words: 'The balances of an organization sum to zero in each currency.',
+    description: 'The balances of an organization sum to zero in each currency.',
     sql: `select org_id as "orgId", currency as subject, '0' as expected, sum(balance)::text as found
       from ledger_balances group by org_id, currency having sum(balance) <> 0`,
   },
   {
     name: 'payments_equal_postings',
-    words: 'What is held, earned, under way and charged of a payment is what its entries say.',
+    description: "A payment's held, earned, in-transit and fee amounts equal the sums of its ledger entries.",
     sql: `with posted as (
         select org_id, payment_id,
           coalesce(sum(amount) filter (where account = 'provider_holds'), 0) as held,
@@ -88,30 +89,30 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'payments_equal_refunds',
-    words: 'What a payment counts as refunded and pending is what its refunds sum to.',
-    sql: `with made as (
+    description: "A payment's refunded and pending amounts equal the sums of its refunds.",
+    sql: `with totals as (
         select org_id, payment_id, coalesce(sum(amount) filter (where status = 'succeeded'), 0) as refunded,
           coalesce(sum(amount) filter (where status = 'pending'), 0) as pending from refunds group by 1, 2)
       select t.org_id as "orgId", t.id as subject,
         concat_ws(' ', 'refunded', coalesce(r.refunded, 0), 'pending', coalesce(r.pending, 0)) as expected,
         concat_ws(' ', 'refunded', t.amount_refunded, 'pending', t.amount_refund_pending) as found
-      from payments t left join made r on r.org_id = t.org_id and r.payment_id = t.id
+      from payments t left join totals r on r.org_id = t.org_id and r.payment_id = t.id
       where (t.amount_refunded, t.amount_refund_pending) is distinct from (coalesce(r.refunded, 0), coalesce(r.pending, 0))`,
   },
   {
     name: 'payments_equal_disputes',
-    words: 'What a payment counts as disputed is what its disputes, those won left out, sum to.',
-    sql: `with made as (
+    description: "A payment's disputed amount equals the sum of its disputes without those won.",
+    sql: `with totals as (
         select org_id, payment_id, sum(amount) filter (where status <> 'won') as disputed from disputes group by 1, 2)
       select t.org_id as "orgId", t.id as subject, coalesce(d.disputed, 0)::text as expected,
         t.amount_disputed::text as found
-      from payments t left join made d on d.org_id = t.org_id and d.payment_id = t.id
+      from payments t left join totals d on d.org_id = t.org_id and d.payment_id = t.id
       where t.amount_disputed <> coalesce(d.disputed, 0)`,
   },
   {
     name: 'reports_equal_postings',
-    words:
-      'What a payment or a transfer moved at the bank is what its lines beside the reports say, and results follow from the lines.',
+    description:
+      'The bank postings of payments and transfers equal their settlement lines, and each result follows from its line.',
     sql: `with posted as (
         select org_id, coalesce(payment_id, transfer_id) as id, sum(amount) as gross from (${postings}) p
         where account = 'bank' and reason in ('settle', 'complete', 'return') group by 1, 2),
@@ -135,8 +136,8 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'transfers_equal_postings',
-    words: 'What the entries of a transfer sum to in each account is what follows from its status.',
-    sql: `with said as (
+    description: "The sums of a transfer's ledger entries in each account match its status.",
+    sql: `with amounts as (
         select t.org_id, t.id, e.account, e.currency, e.amount as expected, 0 as found
         from transfers t cross join lateral (values
           (case t.fund_from when 'balance' then 'merchant_available' else 'bank' end, t.source_currency,
@@ -153,15 +154,15 @@ export const checks: readonly Check[] = [
         select org_id, transfer_id, account, currency, 0, amount from (${postings}) p where transfer_id is not null)
       select org_id as "orgId", concat_ws(' ', id, account, currency) as subject, sum(expected)::text as expected,
         sum(found)::text as found
-      from said group by org_id, id, account, currency having sum(expected) <> sum(found)`,
+      from amounts group by org_id, id, account, currency having sum(expected) <> sum(found)`,
   },
   {
     name: 'records_equal_history',
-    words: 'Every record is in the state, and has the version, of its last move.',
+    description: 'Every record has the status and the version of its last state transition.',
     sql: resources
       .map(
         ({ table: { name } }) => `select t.org_id as "orgId", t.id as subject,
-          coalesce(h.to_status, 'no move') || ' at version ' || t.version as expected, t.status as found
+          coalesce(h.to_status, 'no transition') || ' at version ' || t.version as expected, t.status as found
         from ${name} t left join state_history h
           on h.org_id = t.org_id and h.resource_id = t.id and h.version = t.version
         where h.to_status is distinct from t.status
@@ -172,7 +173,7 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'moves_have_events',
-    words: 'Every move that is told to webhooks has its event.',
+    description: 'Every state transition that emits an event has its event.',
     sql: `select h.org_id as "orgId", h.resource_id || ' version ' || h.version as subject, h.event_id as expected,
         'no such event' as found
       from state_history h left join events e on e.org_id = h.org_id and e.id = h.event_id
@@ -181,8 +182,8 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'deliveries_equal_attempts',
-    words:
-      'Every delivery has its event, its endpoint and the attempts that it counts, and stands where the last one left it.',
+    description:
+      'Every delivery has its event, its endpoint and its attempts, and the status of its last attempt.',
     sql: `select d.org_id as "orgId", d.id as subject,
         concat_ws(' ', e.id, w.id, coalesce(a.count, 0), 'attempts', coalesce(a.status, 'pending')) as expected,
         concat_ws(' ', d.event_id, d.webhook_id, d.attempts, 'attempts', d.status) as found
@@ -198,14 +199,14 @@ export const checks: readonly Check[] = [
 
 export const timersCheck = {
   name: 'timers_equal_records',
-  words: 'Every record that waits for a time has a timer for that very instant, and no other record has one.',
+  description: 'Every record that waits for a time has a timer for that time, and no other record has one.',
 };
 const timersPage = 1_000;
 
 type TimedRow = AnyRow & { readonly timerAt: Instant | null };
 export type ReadAll = <Row>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** What a record waits for is known to its code alone, so this check reads the records page by page: all, or those of one organization. */
+/** Due times are computed in code, not in SQL, so this check reads the records page by page: all, or those of one organization. */
 export async function differingTimers(read: ReadAll, orgId?: string): Promise<readonly Difference[]> {
   const differences: Difference[] = [];
   for (const { table, due } of resources) {
@@ -232,11 +233,11 @@ export async function differingTimers(read: ReadAll, orgId?: string): Promise<re
 
 const sealsCheck = {
   name: 'audit_trail_is_sealed',
-  words:
-    'Every audit row is what was sealed, none is missing or was added later, and every seal continues the one before.',
+  description:
+    'Every audit row is unchanged since it was sealed, none is missing or was added later, and the chain of seals is unbroken.',
 };
 
-/** The chain of each organization by itself. Rows and seals may be of one that is not there any more. */
+/** Checks the chain of each organization. Rows and seals may belong to a deleted organization. */
 async function brokenSeals(
   connection: Connection,
   read: ReadAll,
@@ -250,15 +251,15 @@ async function brokenSeals(
           as "isTemporary"
       from (select org_id from audit union select org_id from audit_seals) t order by 1`,
   );
-  // From here on rows are found by key again.
+  // The queries below find rows by key.
   await connection.script(
     `set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off`,
   );
   const reader = { rows: connection.query.bind(connection) };
   const differences: Difference[] = [];
-  const add = (orgId: string, { seal, message }: SealProblem) => {
+  const add = (orgId: string, { seal, message: found }: SealProblem) => {
     const subject = seal === null ? 'no seal' : `seal ${seal}`;
-    differences.push({ orgId, subject, expected: 'the audit trail as it was sealed', found: message });
+    differences.push({ orgId, subject, expected: 'the audit trail as it was sealed', found });
   };
   for (const head of noted) {
     const problem = await headProblem(reader, head);
@@ -269,7 +270,7 @@ async function brokenSeals(
     if (differences.length >= differencesMax) break;
     const { problems, head, last } = await verifySeals(reader, orgId, now);
     for (const problem of problems) add(orgId, problem);
-    // The trail of a temporary organization is deleted some day: a head of it that was noted would then be reported as gone.
+    // The trail of a temporary organization is deleted later: a head stored elsewhere would then be reported as missing.
     if (head !== null && last !== null && !isTemporary) heads.push({ orgId, number: last, hash: head });
   }
   return { differences: differences.slice(0, differencesMax), heads };
@@ -281,26 +282,26 @@ export async function verify(
   noted: readonly Head[] = [],
 ): Promise<Verification> {
   return database.transaction(async (connection) => {
-    // These look at whole tables: what is switched off for look-ups by key is what they need.
+    // The checks scan whole tables, so they need the plan types that are disabled for lookups by key.
     await connection.script(`set local statement_timeout = 0; set local enable_seqscan = on;
       set local enable_hashjoin = on; set local enable_mergejoin = on`);
     const read: ReadAll = (text, values = []) =>
       connection.query({ name: '', text, msMax: checkMsMax }, values);
-    const [looked] = await read<Verification['looked']>(`select
+    const [counts] = await read<Verification['counts']>(`select
       (select count(*) from ledger_entries)::integer as entries,
       (select count(*) from ledger_balances)::integer as balances,
       (select count(*) from payments)::integer as payments,
       (select count(*) from transfers)::integer as transfers`);
     const results: CheckResult[] = [];
-    for (const { name, words, sql } of checks) {
+    for (const { name, description, sql } of checks) {
       const differences = await read<Difference>(`select * from (${sql}) d limit ${differencesMax}`);
-      results.push({ name, words, differences });
+      results.push({ name, description, differences });
     }
     results.push({ ...timersCheck, differences: await differingTimers(read) });
     const { differences, heads } = await brokenSeals(connection, read, now, noted);
     results.push({ ...sealsCheck, differences });
     return {
-      looked: looked ?? { entries: 0, balances: 0, payments: 0, transfers: 0 },
+      counts: counts ?? { entries: 0, balances: 0, payments: 0, transfers: 0 },
       checks: results,
       heads,
       isSound: results.every(({ differences }) => differences.length === 0),
@@ -308,10 +309,10 @@ export async function verify(
   });
 }
 
-/** For a terminal: a line for each check, and below it what differs. */
-export function verificationText({ looked, checks: results, isSound }: Verification): string {
-  const lines = results.flatMap(({ words, differences }) => [
-    `${differences.length === 0 ? '  ok       ' : '  DIFFERS  '}${words}`,
+/** For a terminal: a line for each check, followed by its differences. */
+export function verificationText({ counts, checks: results, isSound }: Verification): string {
+  const lines = results.flatMap(({ description, differences }) => [
+    `${differences.length === 0 ? '  ok       ' : '  DIFFERS  '}${description}`,
     ...differences.map(
       ({ orgId, subject, expected, found }) =>
         `             ${orgId} ${subject}: expected ${expected}, found ${found}`,
@@ -320,9 +321,9 @@ export function verificationText({ looked, checks: results, isSound }: Verificat
       ? [`             ... the first ${differencesMax} are shown`]
       : []),
   ]);
-  const { entries, balances, payments, transfers } = looked;
+  const { entries, balances, payments, transfers } = counts;
   return [
-    `${entries} ledger entries, ${balances} balances, ${payments} payments and ${transfers} transfers looked at.`,
+    `${entries} ledger entries, ${balances} balances, ${payments} payments and ${transfers} transfers checked.`,
     ...lines,
     isSound ? 'The books are sound.' : 'The books are NOT sound.',
   ].join('\n');
@@ -330,7 +331,7 @@ export function verificationText({ looked, checks: results, isSound }: Verificat
 
 const line = /^(org_[0-9a-z]{26}) (\d{1,15}) ([0-9a-f]{64})$/;
 
-/** One line for each; undefined when a line is something else, because a head that is not understood is not compared. */
+/** One head per line. Undefined if a line is not a head, so that no head is skipped silently. */
 export function parseHeads(text: string): readonly Head[] | undefined {
   const lines = text.split(/\r?\n/).map((one) => one.trim());
   const heads: Head[] = [];

@@ -17,13 +17,13 @@ const elementOid: Readonly<Record<ColumnType, number>> = {
 
 const headerBytes = 20;
 const microsecondsPerMillisecond = 1000n;
-const postgresEpochMs = 946_684_800_000n; // 2000-01-01, where PostgreSQL begins to count.
+const postgresEpochMs = 946_684_800_000n; // 2000-01-01, the PostgreSQL epoch.
 
-// Encoding goes through one buffer that grows to the largest column met and stays. Making one for each column at its upper
-// bound, three times what is used, kept the garbage collector busy for 11 % of the time.
+// Encoding uses one buffer that grows to the largest column and is reused. Allocating one for each column at its upper bound,
+// three times the used size, cost 11 % of the time in garbage collection.
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** Values as rows hold them: jsonb as a value, json as text, timestamptz as milliseconds, bigint as bigint. */
+/** Takes values as in rows: jsonb as a value, json as text, timestamptz as milliseconds, bigint as bigint. */
 export function encodeArray(type: ColumnType, values: readonly unknown[]): Buffer {
   const elements =
     type === 'jsonb' ? values.map((value) => (value === null ? null : JSON.stringify(value))) : values;
@@ -45,11 +45,11 @@ export function encodeArray(type: ColumnType, values: readonly unknown[]): Buffe
   buffer.writeInt32BE(elementOid[type], 8);
   buffer.writeInt32BE(values.length, 12);
   buffer.writeInt32BE(1, 16);
-  // An array without elements has no dimensions, and its header ends before them.
+  // An empty array has no dimensions, so its header is shorter.
   return Buffer.from(buffer.subarray(0, values.length === 0 ? 12 : offset));
 }
 
-/** An upper bound: three bytes for each UTF-16 unit is the most that UTF-8 takes, and spares measuring each text. */
+/** An upper bound, so that no text has to be measured: UTF-8 needs at most three bytes per UTF-16 code unit. */
 function arrayBytes(type: ColumnType, elements: readonly unknown[]): number {
   let bytes = headerBytes + elements.length * 13;
   if (type === 'text' || type === 'json' || type === 'jsonb') {
@@ -94,7 +94,7 @@ function writeElement(buffer: Buffer, offset: number, type: ColumnType, value: u
 }
 
 function writeText(buffer: Buffer, offset: number, text: string, prefixBytes: number): number {
-  // With a length and without an encoding Node takes the shortest way to write UTF-8.
+  // With a length and without an encoding Node uses its fastest path for UTF-8.
   const start = offset + 4 + prefixBytes;
   const written = buffer.write(text, start, buffer.length - start);
   buffer.writeInt32BE(written + prefixBytes, offset);

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 export interface DataDirectoryLock {
-  /** Gives the directory free. May be called more than once. */
+  /** Releases the directory. May be called more than once. */
   release(): Promise<void>;
 }
 
@@ -14,10 +14,10 @@ export class DataDirectoryLocked extends Error {
   override readonly name = 'DataDirectoryLocked';
 }
 
-/** What the lock file says of the process that holds it. */
+/** The content of the lock file: the process that holds it. */
 interface Holder {
   readonly pid: number;
-  /** Tells this process from a later one with the same pid; null where the system does not say. */
+  /** Distinguishes this process from a later one with the same pid; null where the system does not provide it. */
   readonly startedAt: string | null;
   readonly host?: string;
 }
@@ -33,14 +33,14 @@ const halfWrittenMs = 5_000;
 
 /**
  * Locks a data directory, which must exist, for this process. Node has no flock, so the lock is a file that names
- * its holder, and it outlives a holder that is killed: then it is stale, and the next process takes it over.
+ * its holder, and it remains when its holder is killed: then it is stale, and the next process takes it over.
  *
  * A lock file is absent, held or stale. It becomes held from absent by an exclusive create, and from stale by a
  * rename over it; it becomes stale when its holder dies and absent when its holder releases it. Of all processes
  * that see a stale lock, only the one that holds `lock.takeover` may rename over it, and only after it has judged
- * the lock again. To remove a stale lock and then create a new one was rejected: between the two, a slow process
- * removes the fresh lock of a fast one, and both run. `lock.takeover` is a lock like the other and may itself be
- * left behind, so it is claimed by the very same rules.
+ * the lock again. Removing a stale lock and then creating a new one was rejected: between the two, a slow process
+ * could remove the new lock of a fast one, and both would run. `lock.takeover` may itself become stale, so it is
+ * claimed by the same rules.
  */
 export async function lockDataDirectory(directory: string): Promise<DataDirectoryLock> {
   const path = join(resolve(directory), 'lock');
@@ -64,15 +64,15 @@ async function claim(path: string, content: string, takeoversNested: number): Pr
     const verdict = await judge(path);
     if (verdict.status === 'held') throw new DataDirectoryLocked(verdict.message);
     if (verdict.status === 'stale' && (await takeOver(path, content, takeoversNested + 1))) return;
-    // Its holder released it between our two looks, so it may be free now.
+    // Its holder released it between our two reads, so it may be free now.
   }
-  throw new DataDirectoryLocked(`The lock ${path} changes hands all the time; start only one process on it.`);
+  throw new DataDirectoryLocked(`Several processes compete for the lock ${path}; start only one of them.`);
 }
 
 async function takeOver(path: string, content: string, takeoversNested: number): Promise<boolean> {
   if (takeoversNested > takeoversNestedMax) {
     throw new DataDirectoryLocked(
-      `The lock ${path} was left behind many times over; delete it and start again.`,
+      `The lock ${path} and its takeover locks are stale; delete them and start again.`,
     );
   }
   const mutex = `${path}.takeover`;
@@ -82,7 +82,7 @@ async function takeOver(path: string, content: string, takeoversNested: number):
     const verdict = await judge(path);
     if (verdict.status === 'held') throw new DataDirectoryLocked(verdict.message);
     if (verdict.status === 'absent') return false;
-    // From here nobody but us changes the lock: its holder is dead and we hold the mutex.
+    // From here on only this process changes the lock: its holder is dead and we hold the mutex.
     await replace(path, content);
     return true;
   } finally {
@@ -90,7 +90,7 @@ async function takeOver(path: string, content: string, takeoversNested: number):
   }
 }
 
-/** Creates the file whole or not at all: a link appears with its content, unlike a file that is opened and then written. */
+/** Creates the file atomically: a link appears with its content, unlike a file that is opened and then written. */
 async function create(path: string, content: string): Promise<boolean> {
   const draft = await writeDraft(path, content);
   try {
@@ -98,7 +98,7 @@ async function create(path: string, content: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
-    // FAT and some network disks have no links. An exclusive create is as exclusive, but may be seen half written.
+    // FAT and some network disks have no links. An exclusive create also has one winner, but others may read a partial file.
     return await createWithoutLink(path, content);
   } finally {
     await rm(draft, { force: true });
@@ -146,18 +146,16 @@ async function judge(path: string): Promise<Verdict> {
   const holder = parseHolder(text);
   if (holder === undefined) {
     if (await isOlderThan(path, halfWrittenMs)) return { status: 'stale' };
-    return held(
-      'is just being locked by a process whose pid is not written yet; try again in a few seconds.',
-    );
+    return held('is being locked by a process that has not written its pid yet; try again in a few seconds.');
   }
   if (holder.host !== undefined && holder.host !== hostname()) {
     return held(
-      `is locked by process ${holder.pid} on the host ${holder.host}, which cannot be asked from here; stop it there, or delete ${path} when you know that it has ended.`,
+      `is locked by process ${holder.pid} on the host ${holder.host}, which cannot be checked from here; stop it there, or delete ${path} when you know that it has ended.`,
     );
   }
   const running = await inspect(holder.pid);
   if (running === undefined) return { status: 'stale' };
-  // Where a start is not known on either side, a living pid must count as the holder.
+  // Where a start time is unknown, a running process with this pid counts as the holder.
   const isAnother =
     holder.startedAt !== null && running.startedAt !== null && holder.startedAt !== running.startedAt;
   if (isAnother) return { status: 'stale' };
@@ -184,7 +182,7 @@ function isHolder(value: unknown): value is Holder {
   return !('host' in value) || typeof value.host === 'string';
 }
 
-/** The running process with this pid; undefined when there is none, or only a zombie that nobody has reaped. */
+/** The running process with this pid; undefined when there is none, or only a zombie. */
 async function inspect(pid: number): Promise<{ readonly startedAt: string | null } | undefined> {
   const details = process.platform === 'linux' ? await inspectByProc(pid) : await inspectByPs(pid);
   if (!answersSignals(pid)) return undefined;
@@ -200,10 +198,10 @@ interface ProcessDetails {
 async function inspectByProc(pid: number): Promise<ProcessDetails | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  // The second field is the program's name in brackets and may hold spaces and brackets itself.
+  // The second field is the program's name in parentheses and may itself contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const startTicks = fields[22 - 3];
-  // Ticks count from the boot, and a machine that boots the same way every time can repeat them with the pid.
+  // Ticks count from boot, and a machine that always boots the same way can repeat them together with the pid.
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');
   return {
     state: fields[0] ?? '',
@@ -213,7 +211,7 @@ async function inspectByProc(pid: number): Promise<ProcessDetails | undefined> {
 
 async function inspectByPs(pid: number): Promise<ProcessDetails | undefined> {
   try {
-    // The language and the time zone of the caller would change how the start is written.
+    // The caller's locale and time zone would change the format of the start time.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
     const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)], {
       env,
@@ -229,7 +227,7 @@ function answersSignals(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Not allowed to signal it means that it lives and belongs to somebody else.
+    // EPERM: the process is running and belongs to another user.
     return hasCode(error, 'EPERM');
   }
 }
@@ -246,10 +244,10 @@ async function readIfPresent(path: string): Promise<string | undefined> {
 async function isOlderThan(path: string, ageMs: number): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path);
-    // A clock that was set back leaves files from the future; they are old too.
+    // A clock that was set back leaves files with future timestamps; treat them as old.
     return Math.abs(Date.now() - mtimeMs) > ageMs;
   } catch (error) {
-    // Gone since we read it: whoever takes it for stale looks again and finds it absent.
+    // Removed since we read it: the takeover judges it again and finds it absent.
     if (hasCode(error, 'ENOENT')) return true;
     throw error;
   }

@@ -4,31 +4,31 @@ import { readDatabaseUrl } from './database-url.ts';
 const password = 'hunter2secret';
 const base = `postgres://me:${password}@`;
 
-describe('the URL of a database', () => {
-  it('with one host is used as it is', () => {
+describe('the database URL', () => {
+  it('with one host is used unchanged', () => {
     expect(readDatabaseUrl(`${base}db:5432/bank?sslmode=require`)).toEqual({
       urls: [`${base}db:5432/bank?sslmode=require`],
       shown: 'db:5432/bank',
-      mustTakeWrites: false,
+      requiresWrites: false,
     });
     expect(readDatabaseUrl('postgres:///bank?host=/run/postgresql')).toMatchObject({
       urls: ['postgres:///bank?host=%2Frun%2Fpostgresql'],
     });
     expect(readDatabaseUrl(`${base}db/bank?target_session_attrs=any`)).toMatchObject({
-      mustTakeWrites: false,
+      requiresWrites: false,
     });
   });
 
-  it('with several hosts is one URL for each, of which only one that takes writes will do', () => {
+  it('with several hosts gives one URL per host and requires one that accepts writes', () => {
     const read = readDatabaseUrl(`postgresql://me:a%40b@a:1,[::1]:2,c/bank?target_session_attrs=primary`);
     expect(read).toEqual({
       urls: ['a:1', '[::1]:2', 'c'].map((host) => `postgresql://me:a%40b@${host}/bank`),
       shown: 'a:1, [::1]:2, c/bank',
-      mustTakeWrites: true,
+      requiresWrites: true,
     });
-    expect(readDatabaseUrl(`${base}a,b/bank`)).toMatchObject({ mustTakeWrites: true });
+    expect(readDatabaseUrl(`${base}a,b/bank`)).toMatchObject({ requiresWrites: true });
     expect(readDatabaseUrl(`${base}a/bank?target_session_attrs=read-write`)).toMatchObject({
-      mustTakeWrites: true,
+      requiresWrites: true,
     });
   });
 
@@ -45,10 +45,10 @@ describe('the URL of a database', () => {
     [`${base}a,b/bank?target_session_attrs=standby`, 'must be read-write or primary'],
     [`${base}a,b/bank?target_session_attrs=any`, 'must be read-write or primary'],
     [`${base}a/bank?target_session_attrs=never`, 'must be read-write or primary or any'],
-  ])('%s is refused in a sentence without the password', (text, words) => {
+  ])('%s is rejected with a message that does not contain the password', (text, message) => {
     const read = readDatabaseUrl(text);
-    if (!('problem' in read)) throw new Error('it was read');
-    expect(read.problem).toContain(words);
+    if (!('problem' in read)) throw new Error('the URL was accepted');
+    expect(read.problem).toContain(message);
     expect(read.problem).not.toContain(password);
   });
 });

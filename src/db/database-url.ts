@@ -1,19 +1,19 @@
-/** Where a database is: one host, or several of which one takes writes, as libpq spells it. */
+/** The hosts of a database: one, or several of which one accepts writes, in libpq syntax. */
 export interface DatabaseHosts {
-  /** The same URL once for each host. They may hold a password. */
+  /** One URL per host. They may contain a password. */
   readonly urls: readonly string[];
-  /** What a person may see of them. */
+  /** The hosts and the database name without credentials, for messages. */
   readonly shown: string;
-  /** A host that takes no writes is not used, not even for reads. */
-  readonly mustTakeWrites: boolean;
+  /** Read-only hosts are not used, not even for reads. */
+  readonly requiresWrites: boolean;
 }
 
 const hostsMax = 9;
 const parts = /^(postgres(?:ql)?:\/\/)([^/?#]*)([^?#]*)(?:\?([^#]*))?$/;
 const oneHost = /^(?:\[[0-9A-Fa-f:.]+\]|[^:[\]\s]+)(?::\d{1,5})?$/;
-const wordsForWrites = ['read-write', 'primary'];
+const writableAttributes = ['read-write', 'primary'];
 
-/** A problem is a sentence without the URL, which may hold a password. */
+/** A problem is a sentence without the URL, which may contain a password. */
 export function readDatabaseUrl(text: string): DatabaseHosts | { readonly problem: string } {
   const [, scheme, authority = '', path = '', query = ''] = parts.exec(text) ?? [];
   if (scheme === undefined)
@@ -21,37 +21,37 @@ export function readDatabaseUrl(text: string): DatabaseHosts | { readonly proble
       problem: 'DATABASE_URL must be a PostgreSQL URL such as postgres://user:password@host:5432/database.',
     };
   const at = authority.lastIndexOf('@');
-  const person = authority.slice(0, at + 1);
+  const credentials = authority.slice(0, at + 1);
   const hosts = authority.slice(at + 1).split(',');
   const settings = new URLSearchParams(query);
   const attributes = settings.get('target_session_attrs');
   settings.delete('target_session_attrs');
   const rest = path + (settings.size > 0 ? `?${settings}` : '');
-  const urls = hosts.map((host) => `${scheme}${person}${host}${rest}`);
+  const urls = hosts.map((host) => `${scheme}${credentials}${host}${rest}`);
   const isPlural = hosts.length > 1;
   const problem =
     problemOfHosts(isPlural ? hosts : [], settings) ??
     problemOfAttributes(attributes, isPlural) ??
     (urls.every((url) => URL.canParse(url)) ? undefined : problemOfPassword);
   if (problem !== undefined) return { problem };
-  const mustTakeWrites = isPlural || wordsForWrites.includes(attributes ?? '');
-  return { urls, shown: `${hosts.join(', ')}${path}`, mustTakeWrites };
+  const requiresWrites = isPlural || writableAttributes.includes(attributes ?? '');
+  return { urls, shown: `${hosts.join(', ')}${path}`, requiresWrites };
 }
 
 const problemOfPassword =
-  'DATABASE_URL cannot be read: a user or a password with characters such as / ? # @ or % must write them as %2F %3F %23 %40 %25, and a port is a number up to 65535.';
+  'DATABASE_URL is not valid: encode characters such as / ? # @ or % in the user or password as %2F %3F %23 %40 %25, and a port is a number up to 65535.';
 
 function problemOfHosts(hosts: readonly string[], settings: URLSearchParams): string | undefined {
   if (settings.get('host')?.includes(','))
-    return 'DATABASE_URL names several hosts before the path, as in postgres://user:password@first:5432,second:5432/database, not as ?host=.';
-  if (hosts.length > hostsMax) return `DATABASE_URL names at most ${hostsMax} hosts.`;
+    return 'DATABASE_URL must list several hosts before the path, as in postgres://user:password@first:5432,second:5432/database, not as ?host=.';
+  if (hosts.length > hostsMax) return `DATABASE_URL may name at most ${hostsMax} hosts.`;
   const wrong = hosts.findIndex((host) => !oneHost.test(host));
   if (wrong === -1) return undefined;
-  return `The host number ${wrong + 1} of DATABASE_URL is no host: write first:5432,second:5432 with commas and without spaces.`;
+  return `The host number ${wrong + 1} of DATABASE_URL is not valid: write first:5432,second:5432 with commas and without spaces.`;
 }
 
 function problemOfAttributes(attributes: string | null, isPlural: boolean): string | undefined {
-  const words = isPlural ? wordsForWrites : [...wordsForWrites, 'any'];
-  if (attributes === null || words.includes(attributes)) return undefined;
-  return `target_session_attrs of DATABASE_URL must be ${words.join(' or ')}: a server writes, so it uses the host that takes writes.`;
+  const allowed = isPlural ? writableAttributes : [...writableAttributes, 'any'];
+  if (attributes === null || allowed.includes(attributes)) return undefined;
+  return `target_session_attrs of DATABASE_URL must be ${allowed.join(' or ')}: the server writes, so it must use the host that accepts writes.`;
 }

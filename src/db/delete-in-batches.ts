@@ -4,8 +4,8 @@ import type { Connection } from './database.ts';
 const rowsMax = 1_000;
 
 /**
- * Deletes rows that are older than the given instant and returns their number. The statement takes the instant and a limit. Each
- * run is a transaction of its own, so that deleting a day of rows never holds up a write.
+ * Deletes rows that are older than the given instant and returns their number. The statement's parameters are the instant and a
+ * limit. Each run is a separate transaction, so that deleting a day of rows never blocks a write.
  */
 export async function deleteInBatches(
   database: Pick<Connection, 'query'>,

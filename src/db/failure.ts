@@ -9,11 +9,11 @@ const kindOfState: Readonly<Record<string, FailureKind>> = {
   '57P01': 'unavailable', // admin_shutdown
   '57P02': 'unavailable', // crash_shutdown
   '57P03': 'unavailable', // cannot_connect_now
-  '25P03': 'unavailable', // idle_in_transaction_session_timeout: this process stood still, or the network did
+  '25P03': 'unavailable', // idle_in_transaction_session_timeout: this process was suspended, or the network failed
   '25006': 'unavailable', // read_only_sql_transaction: a standby that is not promoted yet
 };
 
-/** `sqlState` is what PostgreSQL said; without one the connection itself failed. */
+/** Classifies an error by its SQLSTATE; without one the connection itself failed. */
 export function toFailure(error: unknown): unknown {
   if (error instanceof DatabaseFailure || !(error instanceof Error)) return error;
   const { code, severity, constraint } = error as Error & {
@@ -29,8 +29,8 @@ export function toFailure(error: unknown): unknown {
 }
 
 /**
- * Whether a failure says something about the connection: it is gone, late or leads to a server that takes no writes. A server that
- * has cancelled a statement or has no room is another matter: its connections are as good as before.
+ * Whether a failure concerns the connection: it is lost, late or leads to a read-only server. When a server cancels a statement
+ * or has no resources left, its connections are still usable.
  */
 export function isLoss(error: unknown): boolean {
   if (!(error instanceof DatabaseFailure) || error.kind !== 'unavailable') return false;
@@ -39,13 +39,13 @@ export function isLoss(error: unknown): boolean {
   return state !== '57014' && !state.startsWith('53');
 }
 
-/** A statement that was refused because one before it in the same transaction had failed. */
+/** A statement that was rejected because an earlier one in the same transaction had failed. */
 export function isAborted(error: unknown): boolean {
   return (error as { code?: unknown }).code === '25P02';
 }
 
-// pg reports a lost connection by a system code or, for its own time-outs, only by words.
-const connectionWords =
+// pg reports a lost connection by a system code or, for its own timeouts, only by the message.
+const connectionMessage =
   /^(Connection terminated|timeout exceeded|Client has encountered a connection error|Query read timeout|Client was closed|Cannot use a pool after)/;
 const systemCodes = new Set([
   'ECONNREFUSED',
@@ -61,5 +61,5 @@ const systemCodes = new Set([
 ]);
 
 function isConnectionError(error: Error, code: string | undefined): boolean {
-  return (code !== undefined && systemCodes.has(code)) || connectionWords.test(error.message);
+  return (code !== undefined && systemCodes.has(code)) || connectionMessage.test(error.message);
 }

@@ -1,82 +1,82 @@
 import pg from 'pg';
 import { readDatabaseUrl } from './database-url.ts';
 
-const lookMsMax = 1_000;
-// Who answers a little later may be the one that was promoted last.
+const probeMsMax = 1_000;
+// A host that answers a little later may be the one that was promoted last.
 const graceMs = 200;
-// While none takes writes every request that fails would look anew.
+// Without a pause every failed request would probe again while no host accepts writes.
 const pauseMs = 200;
 
-/** A standby, or a server that was told to take no writes. */
+/** A standby, or a server in read-only mode. */
 export class TakesNoWrites extends Error {
   override readonly name = 'TakesNoWrites';
 
   constructor() {
-    super('this host takes no writes');
+    super('this host does not accept writes');
   }
 }
 
-interface Found {
+interface WritableHost {
   readonly url: string;
-  /** It grows with every promotion; 0 where it cannot be known. */
+  /** Grows with every promotion; 0 where it is unknown. */
   readonly timeline: number;
 }
 
 /**
- * The hosts of a database, of which one takes writes. At first and whenever something fails all are asked at once, and
- * the one that takes writes is used from there on. If two say so, the one that was promoted later does: the other is a primary that
- * does not know yet that it was replaced. A host of an earlier promotion than one that was seen before is not gone back to.
+ * The hosts of a database, of which one accepts writes. At the start and after each failure this class probes all hosts
+ * concurrently and uses the one that accepts writes. If two do, it uses the one that was promoted later: the other is an old
+ * primary that does not know yet that it was replaced. It never returns to a host with an earlier timeline than one it has seen.
  */
 export class Hosts {
-  readonly mustTakeWrites: boolean;
+  readonly requiresWrites: boolean;
   readonly #urls: readonly string[];
   #current: string;
   #timeline = 0;
-  #looking: Promise<boolean> | undefined;
+  #probing: Promise<boolean> | undefined;
   #failedAt = Number.NEGATIVE_INFINITY;
-  #hasLooked = false;
+  #hasProbed = false;
 
   constructor(databaseUrl: string) {
     const read = readDatabaseUrl(databaseUrl);
     if ('problem' in read) throw new Error(read.problem);
     this.#urls = read.urls;
     this.#current = read.urls[0] ?? '';
-    this.mustTakeWrites = read.mustTakeWrites;
+    this.requiresWrites = read.requiresWrites;
   }
 
-  /** The URL of the host that is used now. */
+  /** The URL of the current host. */
   get current(): string {
     return this.#current;
   }
 
-  /** Looks for the host that takes writes, and says whether one was found. With one host there is nothing to look for. */
-  look(): Promise<boolean> {
+  /** Searches for the host that accepts writes and returns whether it found one. With a single host it does nothing. */
+  findPrimary(): Promise<boolean> {
     if (this.#urls.length === 1 || performance.now() - this.#failedAt < pauseMs)
-      return this.#looking ?? Promise.resolve(false);
-    this.#looking ??= this.#lookAtAll().finally(() => {
-      this.#looking = undefined;
+      return this.#probing ?? Promise.resolve(false);
+    this.#probing ??= this.#probeAll().finally(() => {
+      this.#probing = undefined;
     });
-    return this.#looking;
+    return this.#probing;
   }
 
-  /** Resolves when nobody is looking: a connection that is made before would be one to where it failed. */
+  /** Resolves when no search is running: a connection opened before that would lead to the failed host. */
   async settled(): Promise<void> {
-    await (this.#hasLooked ? this.#looking : this.look());
+    await (this.#hasProbed ? this.#probing : this.findPrimary());
   }
 
-  async #lookAtAll(): Promise<boolean> {
-    this.#hasLooked = true;
-    const found: Found[] = [];
+  async #probeAll(): Promise<boolean> {
+    this.#hasProbed = true;
+    const found: WritableHost[] = [];
     const timers: NodeJS.Timeout[] = [];
     await new Promise<void>((resolve) => {
-      timers.push(setTimeout(resolve, lookMsMax));
-      const asked = this.#urls.map(async (url) => {
+      timers.push(setTimeout(resolve, probeMsMax));
+      const probes = this.#urls.map(async (url) => {
         const timeline = await timelineOf(url);
         if (timeline === undefined || timeline < this.#timeline) return;
         found.push({ url, timeline });
         timers.push(setTimeout(resolve, graceMs));
       });
-      void Promise.all(asked).then(() => resolve());
+      void Promise.all(probes).then(() => resolve());
     });
     for (const timer of timers) clearTimeout(timer);
     const [best] = found.sort((a, b) => b.timeline - a.timeline || this.#isCurrent(b) - this.#isCurrent(a));
@@ -89,20 +89,20 @@ export class Hosts {
     return true;
   }
 
-  #isCurrent({ url }: Found): number {
+  #isCurrent({ url }: WritableHost): number {
     return url === this.#current ? 1 : 0;
   }
 }
 
-/** The promotions that a host has behind it; undefined when it takes no writes, or does not answer in time. */
+/** The timeline of a host; undefined when it does not accept writes, or does not answer in time. */
 async function timelineOf(url: string): Promise<number | undefined> {
   const client = new pg.Client({
     connectionString: url,
-    application_name: 'sandbank looks for the primary',
-    connectionTimeoutMillis: lookMsMax,
-    query_timeout: lookMsMax,
+    application_name: 'sandbank primary search',
+    connectionTimeoutMillis: probeMsMax,
+    query_timeout: probeMsMax,
   });
-  // What goes wrong is told where it is awaited.
+  // The awaited calls report the errors.
   client.on('error', () => undefined);
   try {
     await client.connect();

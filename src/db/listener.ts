@@ -3,18 +3,18 @@ import { Hosts } from './hosts.ts';
 
 const reconnectMs = 1_000;
 const connectMsMax = 5_000;
-// A connection whose other end is gone without a word would be silent for ever, and silence is what it usually says.
-const pulseMs = 10_000;
-const pulseMsMax = 5_000;
+// Without a heartbeat a dead connection would seem idle forever.
+const heartbeatMs = 10_000;
+const heartbeatMsMax = 5_000;
 
 /**
- * Hears what is announced on a channel, on a connection of its own. When that is lost it is made again, and an empty
- * announcement says that something may have been missed. Of several hosts it is the one that takes writes.
+ * Listens for notifications on a channel, on a dedicated connection to the host that accepts writes. It reconnects after a loss
+ * and then reports an empty payload, because notifications may have been missed.
  */
 export async function listenPostgres(
   databaseUrl: string,
   channel: string,
-  onWords: (words: string) => void,
+  onNotification: (payload: string) => void,
   onError: (error: Error) => void,
 ): Promise<{ close(): Promise<void> }> {
   let client: pg.Client | undefined;
@@ -22,42 +22,42 @@ export async function listenPostgres(
   let isClosed = false;
   const hosts = new Hosts(databaseUrl);
 
-  function later(): void {
+  function reconnectLater(): void {
     if (isClosed) return;
     timer = setTimeout(() => void connect(), reconnectMs);
     timer.unref();
   }
 
   async function connect(): Promise<void> {
-    await hosts.look();
+    await hosts.findPrimary();
     if (isClosed) return;
-    const made = new pg.Client({
+    const created = new pg.Client({
       connectionString: hosts.current,
       application_name: 'sandbank listener',
       keepAlive: true,
       connectionTimeoutMillis: connectMsMax,
-      query_timeout: pulseMsMax,
+      query_timeout: heartbeatMsMax,
     });
-    client = made;
+    client = created;
     let isLost = false;
-    let pulse: NodeJS.Timeout | undefined;
+    let heartbeat: NodeJS.Timeout | undefined;
     const lose = (error: Error | undefined) => {
-      clearInterval(pulse);
+      clearInterval(heartbeat);
       if (isLost || isClosed) return;
       isLost = true;
       if (error) onError(error);
-      made.end().catch(() => undefined);
-      later();
+      created.end().catch(() => undefined);
+      reconnectLater();
     };
-    made.on('error', lose);
-    made.on('end', () => lose(undefined));
-    made.on('notification', ({ payload }) => onWords(payload ?? ''));
+    created.on('error', lose);
+    created.on('end', () => lose(undefined));
+    created.on('notification', ({ payload }) => onNotification(payload ?? ''));
     try {
-      await made.connect();
-      await made.query(`listen ${pg.escapeIdentifier(channel)}`);
-      onWords('');
-      pulse = setInterval(() => void made.query('select 1').catch(lose), pulseMs);
-      pulse.unref();
+      await created.connect();
+      await created.query(`listen ${pg.escapeIdentifier(channel)}`);
+      onNotification('');
+      heartbeat = setInterval(() => void created.query('select 1').catch(lose), heartbeatMs);
+      heartbeat.unref();
     } catch (error) {
       lose(error instanceof Error ? error : new Error(String(error)));
     }

@@ -3,16 +3,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as passed } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DatabaseFailure } from '../kernel/failure.ts';
+import { hourMs } from '../kernel/time.ts';
 import { packageRoot } from '../local/paths.ts';
 import type { Connection, Database } from './database.ts';
 
 /**
  * Migrations only go forward. Any number of nodes may start at once: an advisory lock lets one of them migrate while
- * the others ask again until they find the work done. A database that is ahead of this code is left alone, so that old and
+ * the others poll until the migrations are applied. A database that is ahead of this code is not changed, so that old and
  * new nodes can run side by side during an upgrade.
  *
- * Each migration is a transaction of its own, but for those whose first line says `outside a transaction`: they make or drop
- * indexes concurrently, which cannot be in one.
+ * Each migration is a separate transaction, except those whose first line says `outside a transaction`: they create or drop
+ * indexes concurrently, which is not possible in a transaction.
  */
 export interface Migration {
   readonly version: number;
@@ -22,28 +23,28 @@ export interface Migration {
 }
 
 export interface Migrated {
-  /** The names of what was applied. */
+  /** The names of the applied migrations. */
   readonly applied: readonly string[];
-  /** What the database has and this program does not know: a newer one has been there. */
+  /** Migrations of the database that this version does not know: a newer version applied them. */
   readonly ahead: readonly string[];
 }
 
 const folder = fileURLToPath(new URL('migrations/', packageRoot));
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
-// Any constant does, as long as all nodes take the same; this spells "sbk".
+// Any constant works, as long as all nodes use the same; this spells "sbk".
 const advisoryLock = 0x73626b;
-const migrationMsMax = 60 * 60 * 1000;
+const migrationMsMax = hourMs;
 const askAgainMs = 200;
 /**
- * Whoever waits for the lock of a table holds up all who come after. They give up after a second (`db/pool.ts`), so a migration
- * gives up sooner, lets them pass, and tries again: behind a long transaction it waits without being in anybody's way.
+ * A statement that waits for a table lock blocks all statements behind it. Those give up after a second (`db/pool.ts`), so a
+ * migration gives up sooner, lets them pass, and retries: it can wait for a long transaction without blocking others.
  */
 const lockMsMax = 500;
 const lockPauseMs = 1_000;
 const lockAttemptsMax = 120;
 const concurrentAttemptsMax = 10;
 
-export const outsideMark = '-- outside a transaction';
+const outsideMark = '-- outside a transaction';
 
 export async function readMigrations(): Promise<readonly Migration[]> {
   const migrations: Migration[] = [];
@@ -70,7 +71,7 @@ export async function migrate(
     const isAlone = database.kind === 'pglite';
     if (!isAlone) await takeLock(connection);
     try {
-      // Two nodes that create this table at the same instant can collide in the catalogue, so it too is made under the lock.
+      // Two nodes that create this table concurrently can collide in the catalog, so it is created under the lock, too.
       await connection.script(schemaMigrationsTable);
       const done = await appliedTo(connection);
       const applied: string[] = [];
@@ -86,14 +87,14 @@ export async function migrate(
       const ahead = [...done].filter(([version]) => !own.has(version));
       return { applied, ahead: ahead.map(([version, { name }]) => `${version} ${name}`) };
     } finally {
-      // A connection that was lost has let go of it.
+      // A lost connection has released the lock.
       if (!isAlone)
         await connection.script(`select pg_advisory_unlock(${advisoryLock})`).catch(() => undefined);
     }
   });
 }
 
-/** Asked for again and again, and not waited for: who waits has a snapshot, and an index that is made concurrently waits for those. */
+/** Polls instead of waiting: a waiting statement holds a snapshot, and creating an index concurrently waits for all snapshots. */
 async function takeLock(connection: Connection): Promise<void> {
   for (const startedAt = performance.now(); performance.now() - startedAt < migrationMsMax; ) {
     const [row] = await connection.query<{ isTaken: boolean }>(
@@ -129,20 +130,20 @@ async function applyInside(
         `set local statement_timeout = 0; set local lock_timeout = '${lockMsMax}ms'; ${plain(migration)}`,
         migrationMsMax,
       );
-      await note(connection, migration);
+      await recordApplied(connection, migration);
       return await connection.script('commit');
     } catch (error) {
       await connection.script('rollback').catch(() => undefined);
-      if (!isMet(error)) throw error;
+      if (!isLockConflict(error)) throw error;
       if (attempt === attemptsMax) throw stuck(migration, attempt);
       await passed(pauseMs);
     }
   }
 }
 
-/** Statement by statement, each of which can be repeated: what was begun before is ended, or taken back and begun again. */
+/** Applies statement by statement. Each can be repeated: unfinished work of an earlier attempt is completed, or dropped and repeated. */
 async function applyOutside(connection: Connection, migration: Migration, pauseMs: number): Promise<void> {
-  // These wait for transactions, and not in a queue that others stand in.
+  // Concurrent index operations wait for transactions without blocking others.
   await connection.script('set statement_timeout = 0; set lock_timeout = 0');
   for (const statement of statementsOf(migration.sql))
     for (let attempt = 1; ; attempt += 1) {
@@ -151,19 +152,19 @@ async function applyOutside(connection: Connection, migration: Migration, pauseM
         await connection.script(statement, migrationMsMax);
         break;
       } catch (error) {
-        if (!isMet(error)) throw error;
+        if (!isLockConflict(error)) throw error;
         if (attempt === concurrentAttemptsMax) throw stuck(migration, attempt);
         await passed(pauseMs);
       }
     }
-  await note(connection, migration);
+  await recordApplied(connection, migration);
 }
 
-const madeIndex = /^create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(\w+)/i;
+const createdIndex = /^create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(\w+)/i;
 
-/** What was interrupted leaves an index that is kept up with every write and used for nothing. */
+/** An interrupted statement leaves an invalid index, which every write maintains and no query uses. */
 async function dropUnfinished(connection: Connection, statement: string): Promise<void> {
-  const name = madeIndex.exec(statement)?.[1];
+  const name = createdIndex.exec(statement)?.[1];
   if (name === undefined) return;
   const [found] = await connection.query<{ isValid: boolean }>(
     {
@@ -179,7 +180,7 @@ export function isOutside({ sql }: Pick<Migration, 'sql'>): boolean {
   return sql.startsWith(outsideMark);
 }
 
-/** The statements of a migration outside a transaction. Each ends with a semicolon at the end of a line; there are no bodies of functions. */
+/** The statements of a migration outside a transaction. Each ends with a semicolon at the end of a line; function bodies are not supported. */
 export function statementsOf(sql: string): readonly string[] {
   return sql
     .replace(/^\s*--.*$/gm, '')
@@ -188,32 +189,32 @@ export function statementsOf(sql: string): readonly string[] {
     .filter((statement) => statement !== '');
 }
 
-/** An embedded database has one session, which makes an index in a transaction as well, and nobody has to wait for it. */
+/** An embedded database has one session, so it can create indexes inside a transaction without blocking anybody. */
 export function plain(migration: Pick<Migration, 'sql'>): string {
   return isOutside(migration) ? migration.sql.replace(/\bconcurrently\b/gi, '') : migration.sql;
 }
 
-async function note(connection: Connection, { version, name, checksum }: Migration): Promise<void> {
+async function recordApplied(connection: Connection, { version, name, checksum }: Migration): Promise<void> {
   await connection.query(
     { name: '', text: 'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)' },
     [version, name, checksum],
   );
 }
 
-/** It met somebody who holds what it needs, and may be had in a moment. */
-function isMet(error: unknown): boolean {
+/** A lock conflict that may be gone in a moment. */
+function isLockConflict(error: unknown): boolean {
   if (!(error instanceof DatabaseFailure) || error.constraint !== undefined) return false;
   return error.kind === 'busy' || error.kind === 'conflict';
 }
 
 function stuck({ version, name }: Migration, attempts: number): MigrationStuck {
   return new MigrationStuck(
-    `Migration ${version} (${name}) did not get its locks in ${attempts} attempts: a long transaction holds them, ` +
-      'which pg_stat_activity shows. Nothing of it is applied.',
+    `Migration ${version} (${name}) did not get its locks in ${attempts} attempts because a long transaction holds them ` +
+      '(see pg_stat_activity). Nothing of it was applied.',
   );
 }
 
-/** The names of what this program would apply; a database that no server has ever used lacks all of it. */
+/** The names of the migrations that this version would apply: all of them, for a new database. */
 export async function pendingMigrations(database: Database): Promise<readonly string[]> {
   const [table] = await database.query<{ name: string | null }>(
     { name: '', text: `select to_regclass('schema_migrations')::text as name` },
@@ -225,9 +226,9 @@ export async function pendingMigrations(database: Database): Promise<readonly st
     .map(({ version, name }) => `${version} ${name}`);
 }
 
-/** One line for whoever looks at a node of the version before. */
-export function aheadWords(ahead: readonly string[]): string {
-  return `The database has migrations of a newer version (${ahead.join(', ')}): this node works on with it.`;
+/** A log message for a node that is older than its database. */
+export function aheadMessage(ahead: readonly string[]): string {
+  return `The database has migrations of a newer version (${ahead.join(', ')}): this node keeps running with it.`;
 }
 
 export class MigrationChanged extends Error {
@@ -235,8 +236,8 @@ export class MigrationChanged extends Error {
 
   constructor({ version, name }: Migration) {
     super(
-      `Migration ${version} (${name}) was applied to this database in another form than this program has. ` +
-        'Migrations are never edited: use the program that made the database, or a new database.',
+      `Migration ${version} (${name}) was applied to this database with different content. ` +
+        'Migrations are never edited: use the version that created the database, or a new database.',
     );
   }
 }

@@ -2,7 +2,7 @@ import type { Statement } from '../kernel/table.ts';
 import type { StatementObserver } from '../telemetry/ports.ts';
 import type { Connection, Database } from './database.ts';
 
-/** The same database, whose statements somebody watches. They are told by name, never by their values. */
+/** Wraps a database and reports its statements to an observer: their names, never their values. */
 export function observed(database: Database, observe: StatementObserver): Database {
   const { query, finish, script } = observedConnection(database, observe);
   return {
@@ -15,14 +15,14 @@ export function observed(database: Database, observe: StatementObserver): Databa
     finish,
     script,
     transaction: (work) =>
-      watched(observe, 'transaction', () =>
+      observedCall(observe, 'transaction', () =>
         database.transaction((connection) => work(observedConnection(connection, observe))),
       ),
     session: (work) =>
-      watched(observe, 'session', () =>
+      observedCall(observe, 'session', () =>
         database.session((connection) => work(observedConnection(connection, observe))),
       ),
-    execute: (text, values) => watched(observe, 'execute', () => database.execute(text, values)),
+    execute: (text, values) => observedCall(observe, 'execute', () => database.execute(text, values)),
     close: () => database.close(),
   };
 }
@@ -30,20 +30,20 @@ export function observed(database: Database, observe: StatementObserver): Databa
 function observedConnection(connection: Connection, observe: StatementObserver): Connection {
   return {
     query: <Row>(statement: Statement, values: readonly unknown[]) =>
-      watched(observe, nameOf(statement), () => connection.query<Row>(statement, values)),
+      observedCall(observe, nameOf(statement), () => connection.query<Row>(statement, values)),
     finish: <Row>(statement: Statement, values: readonly unknown[]) =>
-      watched(observe, nameOf(statement), () => connection.finish<Row>(statement, values)),
-    script: (sql, msMax) => watched(observe, 'script', () => connection.script(sql, msMax)),
+      observedCall(observe, nameOf(statement), () => connection.finish<Row>(statement, values)),
+    script: (sql, msMax) => observedCall(observe, 'script', () => connection.script(sql, msMax)),
   };
 }
 
-/** The statements of batches are numbered by each process as it meets them: to others the number says nothing. */
+/** Each process numbers its batch statements itself, so the numbers mean nothing elsewhere. */
 function nameOf({ name }: Statement): string {
   if (name === '') return 'unnamed';
   return name.startsWith('write_') ? 'write_batch' : name;
 }
 
-async function watched<Result>(
+async function observedCall<Result>(
   observe: StatementObserver,
   name: string,
   run: () => Promise<Result>,

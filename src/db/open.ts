@@ -4,7 +4,7 @@ import { openPglite } from './pglite.ts';
 import { statementLimit } from './pool.ts';
 import { openPostgres } from './postgres.ts';
 
-/** The database that the settings name: PostgreSQL, or the embedded one. `onCrash` is for the embedded one, which ends with its thread. */
+/** Opens the configured database: PostgreSQL, or the embedded one. `onCrash` is for the embedded database, which ends with its thread. */
 export async function openDatabase(
   { databaseUrl, dataDirectory, statementSeconds }: Config,
   onCrash: (error: Error) => void,

@@ -133,7 +133,7 @@ export class PgliteStream extends Duplex {
   }
 
   #execute(chunk: Buffer): void {
-    // Terminate would end the only session there is. The database is closed by a request of its own.
+    // Terminate would end the only session there is. A separate request closes the database.
     if (chunk[0] === terminateMessage) return;
     this.#requested += 1;
     const bytes = new Uint8Array(chunk);

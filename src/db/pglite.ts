@@ -13,7 +13,7 @@ import { PgliteStream, WorkerHold } from './pglite-stream.ts';
 import { openPool, type PoolLimits } from './pool.ts';
 
 export interface PgliteOptions {
-  /** Undefined keeps everything in memory. */
+  /** Undefined for an in-memory database. */
   readonly dataDirectory: string | undefined;
   /** The thread ended unexpectedly, or its session could not be cleaned. Nothing can be served any more: a process exits. */
   readonly onCrash: (error: Error) => void;
@@ -88,7 +88,7 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
   });
 }
 
-/** It has secrets in it: git must not see it. A directory that was there before may belong to something else, and stays as it is. */
+/** The directory contains secrets, so git must ignore it. An existing directory may have another purpose and is not changed. */
 async function createDataDirectory(dataDirectory: string): Promise<void> {
   const isNew = (await mkdir(dataDirectory, { recursive: true })) !== undefined;
   const gitignore = join(dataDirectory, '.gitignore');
@@ -104,7 +104,7 @@ function startWorker({ dataDirectory, workerFile = builtWorker }: PgliteOptions)
   const template = existsSync(builtTemplate) ? builtTemplate : undefined;
   return new Worker(workerFile, {
     workerData: { dataDirectory: filesIn(dataDirectory), template },
-    // Not the flags of the process: some of them (an input type, a debugger's port) are for its own entry alone.
+    // Do not inherit the flags of the process: some of them (input type, debugger port) apply only to its own entry.
     execArgv: [],
   });
 }
@@ -120,7 +120,7 @@ async function untilReady(worker: Worker, dataDirectory: string | undefined): Pr
   );
 }
 
-/** It holds the process until the end: the streams that the pool closes meanwhile release only their own requests. */
+/** Keeps the process alive until the worker has closed: streams that the pool closes meanwhile release only their own requests. */
 async function closeWorker(worker: Worker, hold: WorkerHold | undefined): Promise<void> {
   const request: WorkerRequest = { kind: 'close' };
   const closed = answerOf(worker, ['closed']);
@@ -130,7 +130,7 @@ async function closeWorker(worker: Worker, hold: WorkerHold | undefined): Promis
   await worker.terminate();
 }
 
-/** The next answer of one of these kinds. Others may arrive before it: late answers to streams that were given up. */
+/** The next answer of one of these kinds. Late answers to abandoned streams may arrive before it. */
 function answerOf(worker: Worker, kinds: readonly WorkerAnswer['kind'][]): Promise<WorkerAnswer> {
   return new Promise((resolve, reject) => {
     worker.on('message', function receive(answer: WorkerAnswer) {

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement } from '../kernel/table.ts';
-import type { Connection, Database, Executed } from './database.ts';
+import { minuteMs } from '../kernel/time.ts';
+import type { Connection, Connections, Database, Executed } from './database.ts';
 import { isAborted, isLoss, toFailure } from './failure.ts';
 import { type Hosts, TakesNoWrites } from './hosts.ts';
 
@@ -9,12 +10,12 @@ export interface PoolSettings {
   readonly kind: Database['kind'];
   readonly connectionsMax: number;
   readonly batchesInFlightMax: number;
-  /** How pg reaches the server, asked for each connection: a connection string, or a stream of our own to PGlite. */
+  /** Connection settings, evaluated for each connection: a connection string, or a stream to PGlite. */
   readonly target: () => pg.ClientConfig;
-  /** Where there is more than one host: what fails makes it look for the one that takes writes. */
-  readonly hosts?: Pick<Hosts, 'look' | 'settled' | 'mustTakeWrites'>;
+  /** For several hosts: a failure triggers a search for the host that accepts writes. */
+  readonly hosts?: Pick<Hosts, 'findPrimary' | 'settled' | 'requiresWrites'>;
   readonly limits?: PoolLimits;
-  /** For a database that is still being opened: nobody asks it before. */
+  /** Resolves when the database is open; queries wait for it. */
   readonly opened?: Promise<void>;
   readonly onClose?: () => Promise<void>;
   readonly onIdleError?: (error: Error) => void;
@@ -41,7 +42,7 @@ const usualLimits = statementLimit(10);
 
 /**
  * Every session has the same settings. All our statements find rows by key, and some are planned while tables are still empty: a plan
- * that scans would be reused and cost more with every row (3.3 ms against 1.2 ms for one look-up at a few thousand rows), so scans and
+ * that scans would be reused and cost more with every row (3.3 ms against 1.2 ms for one lookup at a few thousand rows), so scans and
  * the joins that need them are off. A lock that is not granted in time fails the statement instead of holding a whole batch.
  */
 const sessionSettings = ({ queryMsMax, lockMsMax }: PoolLimits) => `
@@ -49,9 +50,9 @@ const sessionSettings = ({ queryMsMax, lockMsMax }: PoolLimits) => `
   set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off;`;
 
 /**
- * For PostgreSQL only. A transaction that this process began and cannot end, because the network between is gone, is ended by the server; it
- * would hold its locks for the two hours of TCP. PGlite must not have this timeout: when it fires, in a process that was suspended
- * within a transaction, PGlite loops for ever. Only other processes listen to announcements, and PGlite has none.
+ * For PostgreSQL only. The server ends a transaction that this process cannot end because the network failed; otherwise it would hold its
+ * locks for TCP's two hours. PGlite must not have this timeout: when it fires, in a process that was suspended within a transaction,
+ * PGlite loops forever. Notifications are for other processes only, and PGlite has none.
  */
 const serverSettings = ({ queryMsMax }: PoolLimits) => `
   set idle_in_transaction_session_timeout = ${queryMsMax * 3}; set sandbank.announces = 'on';`;
@@ -71,6 +72,31 @@ const types: pg.CustomTypesConfig = {
     (format === 'binary' ? undefined : parsers[oid]) ?? pg.types.getTypeParser(oid, format),
 };
 
+export function openPool(settings: PoolSettings): Database {
+  const { kind, limits = usualLimits } = settings;
+  const ownSettings = sessionSettings(limits) + (kind === 'postgres' ? serverSettings(limits) : '');
+  const pool = new TrustedPool(settings, limits, ownSettings);
+  return {
+    kind,
+    batchesInFlightMax: settings.batchesInFlightMax,
+    get connections() {
+      return pool.connections;
+    },
+    query: <Row>(statement: Statement, values: readonly unknown[]) =>
+      pool.use((client) => run<Row>(client, statement, values)),
+    finish: <Row>(statement: Statement, values: readonly unknown[]) =>
+      pool.use((client) => run<Row>(client, statement, values)),
+    transaction: (work) => pool.use((client) => inTransaction(client, work)),
+    session: (work) => pool.use((client) => inSession(client, ownSettings, work)),
+    script: (sql, msMax) => pool.use((client) => runScript(client, sql, msMax)),
+    execute: (text, values) => pool.use((client) => execute(client, text, values)),
+    close: async () => {
+      await pool.end();
+      await settings.onClose?.();
+    },
+  };
+}
+
 /**
  * A connection is used until it fails. Connections opened before that failure are not trusted: they may lead to a host that no longer
  * answers, and each would cost a timeout. They are closed when their turn comes, and new ones are opened to the host that accepts writes.
@@ -79,18 +105,102 @@ const types: pg.CustomTypesConfig = {
  * PostgreSQL drops its connection, and the server ends the statement. PGlite has no second connection to drop to, so there the statement
  * runs to its end, the caller gets the failure, and the next stream waits until the worker has cleaned the session.
  */
-export function openPool(settings: PoolSettings): Database {
-  const { kind, hosts, limits = usualLimits } = settings;
-  const { connectMsMax, queryMsMax } = limits;
-  let failures = 0;
-  class PoolClient extends pg.Client {
-    /** A failure since then may have concerned this connection. */
-    readonly failuresBefore = failures;
+class TrustedPool {
+  readonly #settings: PoolSettings;
+  readonly #pool: pg.Pool;
+  #opened: Promise<void> | undefined;
+  #failures = 0;
+
+  constructor(settings: PoolSettings, limits: PoolLimits, ownSettings: string) {
+    this.#settings = settings;
+    this.#opened = settings.opened;
+    this.#pool = new pg.Pool({
+      Client: clientClass(settings, limits, () => this.#failures),
+      types,
+      max: settings.connectionsMax,
+      pipeline: true,
+      connectionTimeoutMillis: limits.connectMsMax,
+      idleTimeoutMillis: settings.kind === 'pglite' ? 0 : minuteMs,
+      onConnect: (client: pg.ClientBase) =>
+        prepareSession(client as pg.ClientBase & Client, ownSettings, limits, settings.hosts),
+    } as pg.PoolConfig);
+    // An idle connection that the server closes is reported here; without a listener it would end the process.
+    this.#pool.on('error', (error) => settings.onIdleError?.(error));
+    // A connection lost during a query is reported here too. The query fails as well, and is handled there.
+    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  }
+
+  get connections(): Connections {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = this.#pool;
+    return { max: this.#settings.connectionsMax, open, idle, waiting };
+  }
+
+  async use<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    const client = await this.#connect();
+    try {
+      const result = await work(client);
+      client.release(!client.isClean);
+      return result;
+    } catch (error) {
+      // A refused statement leaves the connection intact; a lost or late answer does not.
+      const isLost = isLoss(error);
+      if (isLost && client.failuresBefore === this.#failures) this.#failures += 1;
+      if (isLost) void this.#settings.hosts?.findPrimary();
+      client.release(isLost || !client.isClean);
+      throw error;
+    }
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  /** Nothing was sent yet, so a second attempt on another host cannot repeat an effect. */
+  async #connect(): Promise<Client> {
+    try {
+      return await this.#trustedClient();
+    } catch (error) {
+      if (!(await this.#settings.hosts?.findPrimary())) throw toFailure(error);
+      return this.#trustedClient().catch((second: unknown) => {
+        throw toFailure(second);
+      });
+    }
+  }
+
+  async #trustedClient(): Promise<Client> {
+    if (this.#opened !== undefined) {
+      await this.#opened;
+      this.#opened = undefined;
+    }
+    await this.#settings.hosts?.settled();
+    for (let dropped = 0; ; dropped += 1) {
+      const client = (await this.#pool.connect()) as pg.PoolClient & Client;
+      if (client.failuresBefore === this.#failures || dropped > this.#settings.connectionsMax) return client;
+      client.release(true);
+    }
+  }
+}
+
+/** A connection that is checked out of the pool. */
+interface Client {
+  /** A failure since then may have concerned this connection. */
+  readonly failuresBefore: number;
+  readonly isClean: boolean;
+  ask(config: pg.QueryConfig, msMax?: number): Promise<pg.QueryResult>;
+  /** Its session has settings that could not be restored: nobody else may use it. */
+  retire(): void;
+  release(isUnusable: boolean): void;
+}
+
+/** The class of the pool's connections. The pool creates them itself, so their settings come from here. */
+function clientClass({ kind, target }: PoolSettings, { queryMsMax }: PoolLimits, failures: () => number) {
+  return class PoolClient extends pg.Client implements Omit<Client, 'release'> {
+    readonly failuresBefore = failures();
     #unanswered = 0;
     #isRetired = false;
 
     constructor(config?: pg.ClientConfig) {
-      super({ ...config, ...settings.target() });
+      super({ ...config, ...target() });
     }
 
     async ask(config: pg.QueryConfig, msMax = queryMsMax): Promise<pg.QueryResult> {
@@ -110,116 +220,44 @@ export function openPool(settings: PoolSettings): Database {
       return this.#unanswered === 0 && !this.#isRetired && this.getTransactionStatus() === 'I';
     }
 
-    /** Its session has settings that could not be restored: nobody else may use it. */
     retire(): void {
       this.#isRetired = true;
     }
-  }
-  const ownSettings = sessionSettings(limits) + (kind === 'postgres' ? serverSettings(limits) : '');
-  const pool = new pg.Pool({
-    Client: PoolClient,
-    types,
-    max: settings.connectionsMax,
-    pipeline: true,
-    connectionTimeoutMillis: connectMsMax,
-    idleTimeoutMillis: kind === 'pglite' ? 0 : 60_000,
-    onConnect: async (client: pg.ClientBase) => {
-      const text = `${ownSettings} show transaction_read_only`;
-      const results: unknown = await (client as PoolClient).ask({ text }, connectMsMax);
-      const last = (results as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
-      if (hosts?.mustTakeWrites && last?.rows[0]?.transaction_read_only !== 'off')
-        throw new DatabaseFailure('unavailable', new TakesNoWrites());
-    },
-  } as pg.PoolConfig);
-  // An idle connection that the server closes is reported here; without a listener it would end the process.
-  pool.on('error', (error) => settings.onIdleError?.(error));
-  // A connection lost during a query is reported here too. The query fails as well, and is handled there.
-  pool.on('connect', (client) => client.on('error', () => undefined));
-
-  let { opened } = settings;
-
-  async function trustedClient(): Promise<Client> {
-    if (opened !== undefined) {
-      await opened;
-      opened = undefined;
-    }
-    await hosts?.settled();
-    for (let dropped = 0; ; dropped += 1) {
-      const client = (await pool.connect()) as pg.PoolClient & PoolClient;
-      if (client.failuresBefore === failures || dropped > settings.connectionsMax) return client;
-      client.release(true);
-    }
-  }
-
-  /** Nothing was sent yet, so a second attempt on another host cannot repeat an effect. */
-  async function connect(): Promise<Client> {
-    try {
-      return await trustedClient();
-    } catch (error) {
-      if (!(await hosts?.look())) throw toFailure(error);
-      return trustedClient().catch((second: unknown) => {
-        throw toFailure(second);
-      });
-    }
-  }
-
-  async function withClient<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    const client = await connect();
-    try {
-      const result = await work(client);
-      client.release(!client.isClean);
-      return result;
-    } catch (error) {
-      // A refused statement leaves the connection intact; a lost or late answer does not.
-      const isLost = isLoss(error);
-      if (isLost && client.failuresBefore === failures) failures += 1;
-      if (isLost) void hosts?.look();
-      client.release(isLost || !client.isClean);
-      throw error;
-    }
-  }
-
-  return {
-    kind,
-    batchesInFlightMax: settings.batchesInFlightMax,
-    get connections() {
-      const { totalCount: open, idleCount: idle, waitingCount: waiting } = pool;
-      return { max: settings.connectionsMax, open, idle, waiting };
-    },
-    query: <Row>(statement: Statement, values: readonly unknown[]) =>
-      withClient((client) => run<Row>(client, statement, values)),
-    finish: <Row>(statement: Statement, values: readonly unknown[]) =>
-      withClient((client) => run<Row>(client, statement, values)),
-    transaction: (work) => withClient((client) => inTransaction(client, work)),
-    session: (work) =>
-      withClient(async (client) => {
-        const restore = () => runScript(client, ownSettings).catch(() => client.retire());
-        try {
-          const result = await work(connectionOf(client));
-          await restore();
-          return result;
-        } catch (error) {
-          // A lost connection is closed anyway, and waiting for it would only double the delay.
-          if (!isLoss(error)) await restore();
-          throw error;
-        }
-      }),
-    script: (sql, msMax) => withClient((client) => runScript(client, sql, msMax)),
-    execute: (text, values) => withClient((client) => execute(client, text, values)),
-    close: async () => {
-      await pool.end();
-      await settings.onClose?.();
-    },
   };
 }
 
-/** A connection that was taken from the pool. */
-interface Client {
-  readonly failuresBefore: number;
-  readonly isClean: boolean;
-  ask(config: pg.QueryConfig, msMax?: number): Promise<pg.QueryResult>;
-  retire(): void;
-  release(isUnusable: boolean): void;
+/** Applies the settings to a new connection, and refuses a read-only host where writes are required. */
+async function prepareSession(
+  client: Client,
+  ownSettings: string,
+  { connectMsMax }: PoolLimits,
+  hosts: PoolSettings['hosts'],
+): Promise<void> {
+  const results: unknown = await client.ask(
+    { text: `${ownSettings} show transaction_read_only` },
+    connectMsMax,
+  );
+  const last = (results as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
+  if (hosts?.requiresWrites && last?.rows[0]?.transaction_read_only !== 'off')
+    throw new DatabaseFailure('unavailable', new TakesNoWrites());
+}
+
+/** Work that may change the settings of its session, which are restored afterwards. */
+async function inSession<Result>(
+  client: Client,
+  ownSettings: string,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const restore = () => runScript(client, ownSettings).catch(() => client.retire());
+  try {
+    const result = await work(connectionOf(client));
+    await restore();
+    return result;
+  } catch (error) {
+    // A lost connection is closed anyway, and waiting for it would only double the delay.
+    if (!isLoss(error)) await restore();
+    throw error;
+  }
 }
 
 /** Rejects when the answer is late. The statement continues, and its own connection still receives the answer. */
@@ -271,11 +309,11 @@ async function inTransaction<Result>(
   let result: Result;
   let committed: Promise<void> | undefined;
   let first: unknown;
-  // Statements travel together, and behind one that fails the others are refused for that alone: whoever waits for those is told
-  // what failed, and not that something did.
-  const told = async <Value>(asked: Promise<Value>): Promise<Value> => {
+  // Statements are pipelined: after a failure PostgreSQL rejects the following ones with "transaction aborted". Their callers get
+  // the original error instead.
+  const withFirstError = async <Value>(statement: Promise<Value>): Promise<Value> => {
     try {
-      return await asked;
+      return await statement;
     } catch (error) {
       first ??= error;
       throw isAborted(error) ? first : error;
@@ -283,21 +321,21 @@ async function inTransaction<Result>(
   };
   try {
     result = await work({
-      query: (statement, values) => told(run(client, statement, values)),
+      query: (statement, values) => withFirstError(run(client, statement, values)),
       finish: async <Row>(statement: Statement, values: readonly unknown[]) => {
-        const rows = told(run<Row>(client, statement, values));
+        const rows = withFirstError(run<Row>(client, statement, values));
         // Not awaited either: when the statement fails, this commit finds the transaction aborted and rolls it back.
         committed = runScript(client, 'commit');
         committed.catch(() => undefined);
         return rows;
       },
-      script: (sql, msMax) => told(runScript(client, sql, msMax)),
+      script: (sql, msMax) => withFirstError(runScript(client, sql, msMax)),
     });
     await begun;
   } catch (error) {
-    // One that is lost ends its transaction with it, and asking it to would only take as long once more.
+    // A lost connection ends its transaction; a rollback would only run into the same timeout.
     if (isLoss(error)) throw error;
-    // A connection that cannot even roll back is not given to anybody again.
+    // A connection that cannot roll back is not reused.
     await runScript(client, 'rollback').catch((failure: unknown) => {
       throw new DatabaseFailure('unavailable', failure);
     });

@@ -4,7 +4,7 @@ import { openPool, type PoolLimits } from './pool.ts';
 
 const connectionsMax = 10;
 /**
- * Two batches under way keep PostgreSQL busy with one while the other is being decided and encoded; a third only makes
+ * With two batches in flight PostgreSQL executes one while the engine decides and encodes the other; a third only makes
  * batches smaller.
  */
 const batchesInFlightMax = 2;

@@ -7,19 +7,19 @@ import type { Database } from './database.ts';
 
 const keysInLookupMax = 256;
 const groupsInFlightMax = 2;
-const crowd = 24;
-const rowsKeptMax = 5_000;
+const secondGroupMin = 24;
+const rowsCachedMax = 5_000;
 
 interface Waiting {
   readonly key: string;
   readonly orgId: string;
   readonly id: string;
-  readonly kept: Versioned | undefined;
+  readonly cached: Versioned | undefined;
   readonly resolve: (row: Versioned | undefined) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Reads for the API: single records in groups, everything else as it comes. */
+/** Reads for the API: batches lookups of single records; other statements run unchanged. */
 export function createReader(database: Database): Reader {
   const lookups = new Map<string, GroupedLookup>();
   return {
@@ -40,20 +40,20 @@ export function createReader(database: Database): Reader {
 }
 
 /**
- * Look-ups by key of one table. A group leaves at once when none is under way, else it takes along all that came
- * meanwhile: one request alone waits for nobody, sixty-four share two round trips. A second group leaves only when it is
- * a crowd: it keeps the server busy while the database answers the first (25,600 GETs a second against 17,100 with one
- * group at a time), and halves of a small group would only cost wake-ups.
+ * Batches lookups by key of one table. A group is sent at once when none is in flight; otherwise it collects the lookups that
+ * arrive meanwhile: a single request does not wait, and sixty-four share two round trips. A second concurrent group is sent only
+ * with at least `secondGroupMin` lookups: it keeps the server busy while the database answers the first (25,600 GETs a second
+ * against 17,100 with one group at a time), and splitting a small group would only cost wake-ups.
  *
- * Rows are kept, but never trusted: each time the database says which of them have another version by now, and only
- * those are read anew. What is polled again and again, as tests do, then costs a look at its version, and what hangs on
- * the identity of the row (how it is shown) is not made anew.
+ * Rows are cached, but always revalidated: the database reports which of them have changed versions, and only those are
+ * read again. Polling an unchanged record, as tests do, then costs only a version check, and values that are cached by the
+ * identity of the row (its JSON) stay valid.
  */
 class GroupedLookup {
   readonly #database: Database;
   readonly #readRows: Statement;
   readonly #findChanged: Statement;
-  readonly #kept = new Map<string, Versioned>();
+  readonly #cache = new Map<string, Versioned>();
   #waiting: Waiting[] = [];
   #inFlight = 0;
   #isScheduled = false;
@@ -67,14 +67,14 @@ class GroupedLookup {
   find(orgId: string, id: string): Promise<Versioned | undefined> {
     const key = keyOf(orgId, id);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ key, orgId, id, kept: this.#kept.get(key), resolve, reject });
+      this.#waiting.push({ key, orgId, id, cached: this.#cache.get(key), resolve, reject });
       this.#schedule();
     });
   }
 
-  /** One turn of the event loop later, so that the requests of one read of the sockets find each other. */
+  /** Runs one turn of the event loop later, so that requests that arrive together share a group. */
   #schedule(): void {
-    const least = this.#inFlight === 0 ? 1 : crowd;
+    const least = this.#inFlight === 0 ? 1 : secondGroupMin;
     if (this.#isScheduled || this.#inFlight >= groupsInFlightMax || this.#waiting.length < least) return;
     this.#isScheduled = true;
     setImmediate(() => {
@@ -85,15 +85,15 @@ class GroupedLookup {
 
   async #run(group: readonly Waiting[]): Promise<void> {
     this.#inFlight += 1;
-    const known = group.filter(({ kept }) => kept !== undefined);
-    const unknown = known.length === 0 ? group : group.filter(({ kept }) => kept === undefined);
+    const known = group.filter(({ cached }) => cached !== undefined);
+    const unknown = known.length === 0 ? group : group.filter(({ cached }) => cached === undefined);
     try {
       await Promise.all([
         known.length > 0 ? this.#confirm(known) : undefined,
         unknown.length > 0 ? this.#read(unknown) : undefined,
       ]);
     } catch (error) {
-      // Those that were answered before the fault stay answered: settling twice does nothing.
+      // Lookups that are already settled are not affected: rejecting a settled promise does nothing.
       for (const { reject } of group) reject(error);
     }
     this.#inFlight -= 1;
@@ -105,13 +105,13 @@ class GroupedLookup {
       ...keyArrays(group),
       encodeArray(
         'integer',
-        group.map(({ kept }) => kept?.version),
+        group.map(({ cached }) => cached?.version),
       ),
     ]);
-    const places = new Set(answer.map(({ n }) => n - 1));
-    const changed = group.filter((_one, i) => places.has(i));
-    group.forEach(({ kept, resolve }, i) => {
-      if (!places.has(i)) resolve(kept);
+    const changedIndexes = new Set(answer.map(({ n }) => n - 1));
+    const changed = group.filter((_one, i) => changedIndexes.has(i));
+    group.forEach(({ cached, resolve }, i) => {
+      if (!changedIndexes.has(i)) resolve(cached);
     });
     if (changed.length > 0) await this.#read(changed);
   }
@@ -124,22 +124,22 @@ class GroupedLookup {
       assert(requested.has(key), `the database returned ${key}, which was not requested`);
     for (const { key, resolve } of group) {
       const row = found.get(key);
-      this.#keep(key, row);
+      this.#store(key, row);
       resolve(row);
     }
   }
 
-  #keep(key: string, row: Versioned | undefined): void {
-    this.#kept.delete(key);
+  #store(key: string, row: Versioned | undefined): void {
+    this.#cache.delete(key);
     if (!row) return;
-    if (this.#kept.size >= rowsKeptMax) {
-      // A map remembers its order of insertion: the first is the oldest.
-      for (const oldest of this.#kept.keys()) {
-        this.#kept.delete(oldest);
+    if (this.#cache.size >= rowsCachedMax) {
+      // A map iterates in insertion order: the first key is the oldest.
+      for (const oldest of this.#cache.keys()) {
+        this.#cache.delete(oldest);
         break;
       }
     }
-    this.#kept.set(key, row);
+    this.#cache.set(key, row);
   }
 }
 

@@ -6,46 +6,46 @@ const readinessMsMax = 2_000;
 
 export type Readiness = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** Pings of a balancer come faster than a database that hangs is given up: they wait for one look, and not each for its own. */
-const underWay = new WeakMap<Database, Promise<Readiness>>();
+/** Load balancers ping faster than a query on a hanging database times out, so concurrent pings share one check. */
+const pendingChecks = new WeakMap<Database, Promise<Readiness>>();
 
-/** Whether the database answers soon, takes writes, and has the tables that this program knows. */
+/** Whether the database answers in time, accepts writes, and has all migrations of this version. */
 export async function databaseReadiness(database: Database): Promise<Readiness> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Readiness>((resolve) => {
     timer = setTimeout(() => resolve(unreachable), readinessMsMax);
   });
-  let looking = underWay.get(database);
-  if (!looking) {
-    looking = lookTwice(database).finally(() => underWay.delete(database));
-    underWay.set(database, looking);
+  let check = pendingChecks.get(database);
+  if (!check) {
+    check = checkTwice(database).finally(() => pendingChecks.delete(database));
+    pendingChecks.set(database, check);
   }
   try {
-    return await Promise.race([looking, late]);
+    return await Promise.race([check, late]);
   } finally {
     clearTimeout(timer);
   }
 }
 
 const unreachable: Readiness = { ok: false, reason: 'The database cannot be reached.' };
-const readOnly: Readiness = { ok: false, reason: 'The database takes no writes.' };
+const readOnly: Readiness = { ok: false, reason: 'The database does not accept writes.' };
 const undefinedTable = '42P01';
 
 const statement = {
   name: 'ready',
   text: `select current_setting('transaction_read_only') as "readOnly",
     (select max(version) from schema_migrations) as version`,
-  // A connection that leads nowhere is given up with the look, and the next look has another.
+  // A dead connection is dropped when the check times out, and the next check gets a new one.
   msMax: readinessMsMax,
 };
 
-/** A connection that was closed while nobody used it is found out by using it: that alone is no reason to be out of service. */
-async function lookTwice(database: Database): Promise<Readiness> {
-  const first = await look(database);
-  return first === unreachable ? look(database) : first;
+/** Checks a second time on a failure: an idle connection that was closed fails on its first use, which does not mean that the database is down. */
+async function checkTwice(database: Database): Promise<Readiness> {
+  const first = await checkOnce(database);
+  return first === unreachable ? checkOnce(database) : first;
 }
 
-async function look(database: Database): Promise<Readiness> {
+async function checkOnce(database: Database): Promise<Readiness> {
   try {
     const [row] = await database.query<{ readOnly: string; version: number | null }>(statement, []);
     if (row?.readOnly !== 'off') return readOnly;
@@ -57,7 +57,7 @@ async function look(database: Database): Promise<Readiness> {
   }
 }
 
-const notMigrated: Readiness = { ok: false, reason: 'The database lacks migrations of this program.' };
+const notMigrated: Readiness = { ok: false, reason: 'The database lacks migrations of this version.' };
 
 let newestKnown: Promise<number> | undefined;
 

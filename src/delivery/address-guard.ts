@@ -3,13 +3,13 @@ import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { type ResolveHost, resolveHost } from './resolve-host.ts';
 
-/** An address that this server does not send to. Its message is a sentence for the history of the delivery. */
+/** An address that this server refuses to send to. The delivery history shows its message. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 
 export interface AddressGuardSettings {
-  /** Loopback, private and link-local networks too: for a laptop, where the receiver is next door. */
+  /** Also allows loopback, private and link-local networks: for a laptop, where the receiver runs on the same machine. */
   readonly allowsPrivate: boolean;
   readonly resolve?: ResolveHost;
 }
@@ -17,8 +17,9 @@ export interface AddressGuardSettings {
 const resolveMsMax = 2_000;
 
 /**
- * Keeps user-given URLs away from what only this machine can reach. A name is looked at when it is connected to, and the
- * address that was looked at is the one that is used: a resolver that answers differently a moment later gains nothing.
+ * Prevents server-side request forgery: user-supplied URLs must not reach networks that only this machine can reach. The guard
+ * checks a host name when the connection is opened, and the connection uses the checked address. A resolver that answers
+ * differently a moment later (DNS rebinding) gains nothing.
  */
 export class AddressGuard {
   readonly #allowsPrivate: boolean;
@@ -29,45 +30,45 @@ export class AddressGuard {
     this.#resolve = resolve;
   }
 
-  /** What speaks against sending to this URL, in a sentence; null when nothing does, or when its name is not known now. */
+  /** Why this server refuses to send to the URL, as a sentence; null when it does not, or when the name does not resolve now. */
   async problemOf(text: string): Promise<string | null> {
-    const written = this.problemAsWritten(text);
-    if (written !== null || this.#allowsPrivate) return written;
+    const problem = this.problemAsWritten(text);
+    if (problem !== null || this.#allowsPrivate) return problem;
     const host = hostOf(new URL(text));
     if (ipaddr.isValid(host)) return null;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<null>((resolve) => {
+    const timeout = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, resolveMsMax, null);
     });
-    const looked = new Promise<string | null>((resolve) => {
+    const resolved = new Promise<string | null>((resolve) => {
       this.#resolve(host, { all: true }, (error, addresses) => {
         const isRefused = !error && addresses.length > 0 && this.#allowed(addresses).length === 0;
         resolve(isRefused ? refusal(host) : null);
       });
     });
-    return Promise.race([looked, late]).finally(() => clearTimeout(timer));
+    return Promise.race([resolved, timeout]).finally(() => clearTimeout(timer));
   }
 
-  /** The same, without asking anybody: scheme, credentials, and an address that is written out in whatever form. */
+  /** The checks that need no DNS query: scheme, credentials, and an IP address in any notation. */
   problemAsWritten(text: string): string | null {
     if (!URL.canParse(text))
-      return 'The URL cannot be read. Write it out, such as https://example.com/webhooks.';
+      return 'The URL is not valid. Send an absolute URL, such as https://example.com/webhooks.';
     const url = new URL(text);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      return `The URL begins with ${url.protocol}//, and only http and https are sent to.`;
+      return `The URL scheme ${url.protocol}// is not supported. Use http or https.`;
     if (url.username !== '' || url.password !== '')
-      return 'The URL holds credentials. Leave them out: every request is signed.';
+      return 'The URL contains credentials. Remove them: every request is signed.';
     const host = hostOf(url);
     if (this.#allowsPrivate || !ipaddr.isValid(host) || isPublic(host)) return null;
     return refusal(host);
   }
 
-  /** For the connection: resolves a name and hands on only the addresses that may be sent to. */
+  /** For the connection: resolves a host name and returns only the allowed addresses. */
   readonly lookup: LookupFunction = (host, options, callback) => {
     this.#resolve(host, { all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0);
-      const wanted = addresses.filter(({ family }) => !options.family || family === options.family);
-      const allowed = this.#allowed(wanted);
+      const ofFamily = addresses.filter(({ family }) => !options.family || family === options.family);
+      const allowed = this.#allowed(ofFamily);
       const [first] = allowed;
       if (!first) return callback(new AddressRefused(refusal(host)), '', 0);
       if (options.all) callback(null, allowed as never);
@@ -81,8 +82,8 @@ export class AddressGuard {
 }
 
 /**
- * What a name resolves to is not named: a caller could map the internal DNS of the server with it. Only servers that refuse private
- * addresses come here, and those are shared.
+ * The message does not contain the resolved address: a caller could map the server's internal DNS with it. Only servers that
+ * refuse private addresses create this message, and those are shared.
  */
 function refusal(host: string): string {
   return ipaddr.isValid(host)
@@ -90,7 +91,7 @@ function refusal(host: string): string {
     : `${host} does not resolve to a public address, and this server sends only to those.`;
 }
 
-/** Without the brackets of an IPv6 address. The URL has already turned decimal, octal and hexadecimal forms into one. */
+/** Removes the brackets of an IPv6 address. `URL` has already normalized decimal, octal and hexadecimal notations. */
 function hostOf({ hostname }: URL): string {
   return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
 }
@@ -98,10 +99,10 @@ function hostOf({ hostname }: URL): string {
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number];
 
 /**
- * Addresses in public ranges that lead to a cloud provider's own services from inside of it: they answer only there, and trust whoever
- * asks. Other metadata addresses are in ranges that are not public anyway: 169.254.169.254 and its neighbours are link-local,
- * 100.100.100.200 (Alibaba Cloud) is carrier-grade NAT, 192.0.0.192 (Oracle Cloud) is reserved, fd00:ec2::254 (AWS) and fd20:ce::254
- * (Google Cloud) are unique local.
+ * Addresses in public ranges that reach internal services of a cloud provider: they answer only inside its network, and trust
+ * every caller. The other metadata addresses are outside the public ranges anyway: 169.254.169.254 and its neighbours are
+ * link-local, 100.100.100.200 (Alibaba Cloud) is carrier-grade NAT, 192.0.0.192 (Oracle Cloud) is reserved, fd00:ec2::254 (AWS)
+ * and fd20:ce::254 (Google Cloud) are unique local.
  */
 const providerServices: ReadonlySet<string> = new Set([
   // Azure: wire server, DHCP, DNS and health probes.
@@ -110,7 +111,7 @@ const providerServices: ReadonlySet<string> = new Set([
   '192.80.8.124',
 ]);
 
-/** Anything that is not plainly public is private: loopback, link-local, metadata, mapped, tunnelled, reserved. */
+/** Only global unicast is public. Loopback, link-local, metadata, mapped, tunnelled and reserved addresses are private. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);

@@ -9,8 +9,8 @@ const attemptOf = (deliveryId: string, bytes = 0): RecordedAttempt['attempt'] =>
     ...{ responseHeaders: null, requestHeaders: null, copies: [] },
   }) as unknown as RecordedAttempt['attempt'];
 
-/** A recorder whose database refuses the first writes. */
-function open(refusals: number) {
+/** A recorder whose database rejects the first writes. */
+function setUp(failures: number) {
   const written: string[][] = [];
   const recorded: string[] = [];
   const errors: string[] = [];
@@ -19,7 +19,7 @@ function open(refusals: number) {
     queue: {
       mark: async (attempts) => {
         calls += 1;
-        if (calls <= refusals) throw new Error('the database is away');
+        if (calls <= failures) throw new Error('the database is unavailable');
         written.push(attempts.map((attempt) => idOf(attempt)));
       },
     },
@@ -41,38 +41,38 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('an attempt that ended while the database is away', () => {
-  test('is written when it is back', async () => {
-    const { recorder, written, recorded, errors } = open(3);
+describe('an attempt that completes while the database is unavailable', () => {
+  test('is written when the database is available again', async () => {
+    const { recorder, written, recorded, errors } = setUp(3);
     const added = recorder.add(claim, attemptOf('dlv_1'));
     const started = recorder.start();
     await vi.advanceTimersByTimeAsync(750);
     await Promise.all([added, started]);
     expect(written).toEqual([['dlv_1']]);
     expect(recorded).toEqual(['dlv_1']);
-    expect(errors).toEqual(Array(3).fill('deliveries were not marked'));
+    expect(errors).toEqual(Array(3).fill('failed to record delivery attempts'));
   });
 
-  test('is given up after 15 seconds: its lease ends soon after that, and it is sent again', async () => {
-    const { recorder, written, recorded, errors } = open(Number.POSITIVE_INFINITY);
-    let isGivenUp = false;
+  test('is abandoned after 15 seconds: its lease expires soon after that, and the delivery is sent again', async () => {
+    const { recorder, written, recorded, errors } = setUp(Number.POSITIVE_INFINITY);
+    let isAbandoned = false;
     const added = recorder.add(claim, attemptOf('dlv_1')).then(() => {
-      isGivenUp = true;
+      isAbandoned = true;
     });
     const started = recorder.start();
     await vi.advanceTimersByTimeAsync(59 * 250 - 1);
-    expect(isGivenUp).toBe(false);
+    expect(isAbandoned).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     await Promise.all([added, started]);
     expect(written).toEqual([]);
-    // Its slot is free again.
+    // Its slot is released.
     expect(recorded).toEqual(['dlv_1']);
     expect(errors).toHaveLength(60);
     expect(recorder.isRunning).toBe(false);
   });
 
-  test('is not waited for by a process that stops', async () => {
-    const { recorder, errors } = open(Number.POSITIVE_INFINITY);
+  test('is not retried while the process stops', async () => {
+    const { recorder, errors } = setUp(Number.POSITIVE_INFINITY);
     const added = recorder.add(claim, attemptOf('dlv_1'));
     recorder.stop();
     await Promise.all([added, recorder.start()]);
@@ -80,9 +80,9 @@ describe('an attempt that ended while the database is away', () => {
   });
 });
 
-describe('attempts that end together', () => {
+describe('attempts that complete together', () => {
   test('are written in one statement, at most 256 of them', async () => {
-    const { recorder, written } = open(0);
+    const { recorder, written } = setUp(0);
     for (let i = 0; i < 300; i += 1) void recorder.add(claim, attemptOf(`dlv_${i}`));
     await recorder.start();
     expect(written.map(({ length }) => length)).toEqual([256, 44]);
@@ -90,12 +90,12 @@ describe('attempts that end together', () => {
   });
 
   test('are written by one writer, however often it is started', async () => {
-    const { recorder, written } = open(1);
+    const { recorder, written } = setUp(1);
     const added = recorder.add(claim, attemptOf('dlv_1'));
     const started = recorder.start();
     expect(recorder.isRunning).toBe(true);
     void recorder.add(claim, attemptOf('dlv_2'));
-    // The first write has failed and waits; a second writer would overtake it.
+    // The first write failed and waits for its retry; a second writer would overtake it.
     await recorder.start();
     expect(written).toEqual([]);
     await vi.advanceTimersByTimeAsync(250);
@@ -104,15 +104,15 @@ describe('attempts that end together', () => {
   });
 
   test('are written with at most 512 KiB in a statement, but a larger one alone', async () => {
-    const { recorder, written } = open(0);
+    const { recorder, written } = setUp(0);
     for (const [id, kibibytes] of [300, 200, 100, 600, 1].entries())
       void recorder.add(claim, attemptOf(`dlv_${id}`, kibibytes * 1_024));
     await recorder.start();
     expect(written).toEqual([['dlv_0', 'dlv_1'], ['dlv_2'], ['dlv_3'], ['dlv_4']]);
   });
 
-  test('keep further ones from being sent while more than 8 MiB wait', async () => {
-    const { recorder } = open(0);
+  test('block further attempts while more than 8 MiB are pending', async () => {
+    const { recorder } = setUp(0);
     void recorder.add(claim, attemptOf('dlv_1', 8 * 1_024 * 1_024 - 1));
     expect(recorder.isFull).toBe(false);
     void recorder.add(claim, attemptOf('dlv_2', 1));

@@ -1,14 +1,14 @@
-import { type GiveUpSettings, giveUpHopeless } from './give-up.ts';
+import { type DisableSettings, disableFailingEndpoints } from './disable-endpoints.ts';
 import type { ClaimedDelivery, DeliveryQueue, MarkedAttempt } from './queue.ts';
 
-export interface AttemptRecorderSettings extends GiveUpSettings {
+export interface AttemptRecorderSettings extends DisableSettings {
   readonly queue: Pick<DeliveryQueue, 'mark'>;
-  /** The endpoints of a batch that this process releases with it. */
+  /** The endpoints that this process releases when it records the batch. */
   readonly releasedBy: (batch: readonly RecordedAttempt[]) => readonly string[];
   readonly onRecorded: (batch: readonly RecordedAttempt[]) => void;
 }
 
-/** An attempt that ended, and the delivery that it belongs to. */
+/** A completed attempt and its claimed delivery. */
 export interface RecordedAttempt {
   readonly claim: ClaimedDelivery;
   readonly attempt: MarkedAttempt;
@@ -20,16 +20,16 @@ interface Pending extends RecordedAttempt {
 }
 
 const batchMax = 256;
-/** A statement with more would delay the requests that use the same database: 512 KiB take PGlite about 15 ms. */
+/** Larger statements would delay requests that use the same database: PGlite needs about 15 ms for 512 KiB. */
 const batchBytesMax = 512 * 1024;
-/** Nothing more is sent while attempts with more than this wait to be written. */
+/** While the unwritten attempts exceed this size, the deliverer starts no further attempt. */
 const pendingBytesMax = 8 * 1024 * 1024;
 const attemptsMax = 60;
 const pauseMs = 250;
 
 /**
- * Writes ended attempts, many in one statement. While the database is away it tries again, about until the leases end. What waits is
- * limited in bytes: `isFull` says that no further attempt should begin.
+ * Writes completed attempts, many in one statement. While the database is unavailable it retries, about until the leases expire.
+ * The pending attempts are limited in bytes: when `isFull` is true, no further attempt should start.
  */
 export class AttemptRecorder {
   readonly #settings: AttemptRecorderSettings;
@@ -54,12 +54,12 @@ export class AttemptRecorder {
     return this.#pending;
   }
 
-  /** A failing write is not repeated from now on. */
+  /** Stops retrying failed writes. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** Resolves when the attempt was written, or given up. `start` begins the writing, so that attempts that end together go together. */
+  /** Resolves when the attempt is written or abandoned. `start` writes: attempts that complete together share a statement. */
   add(claim: ClaimedDelivery, attempt: MarkedAttempt): Promise<void> {
     return new Promise((resolve) => {
       const bytes = bytesOf(attempt);
@@ -73,8 +73,8 @@ export class AttemptRecorder {
     this.#isRunning = true;
     while (this.#pending.length > 0) {
       const batch = this.#nextBatch();
-      // First: a caller that waits until nothing is left to send also finds the event of an endpoint that this disables.
-      await giveUpHopeless(batch, this.#settings);
+      // Before the write: a caller that waits until nothing is left to send also finds the event of an endpoint disabled here.
+      await disableFailingEndpoints(batch, this.#settings);
       await this.#write(batch);
       for (const { resolve } of batch) resolve();
       this.#settings.onRecorded(batch);
@@ -105,7 +105,7 @@ export class AttemptRecorder {
         );
         return;
       } catch (error) {
-        onError(error, 'deliveries were not marked');
+        onError(error, 'failed to record delivery attempts');
         if (attempt >= attemptsMax || this.#isStopping) return;
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
@@ -114,10 +114,11 @@ export class AttemptRecorder {
 }
 
 function bytesOf({ responseBody, responseHeaders, requestHeaders, copies }: MarkedAttempt): number {
-  const own = (responseBody?.length ?? 0) + headerBytes(responseHeaders) + headerBytes(requestHeaders);
+  const attemptBytes =
+    (responseBody?.length ?? 0) + headerBytes(responseHeaders) + headerBytes(requestHeaders);
   return copies.reduce(
     (sum, copy) => sum + (copy.responseBody?.length ?? 0) + headerBytes(copy.responseHeaders),
-    own,
+    attemptBytes,
   );
 }
 

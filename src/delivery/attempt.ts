@@ -3,7 +3,7 @@ import type { Vault } from '../engine/vault.ts';
 import { clockNow } from '../kernel/clock.ts';
 import { apiVersion } from '../kernel/envelope.ts';
 import { eventPayload } from '../kernel/event.ts';
-import { idTimestamp } from '../kernel/ids.ts';
+import { type Id, idTimestamp } from '../kernel/ids.ts';
 import { waitAfter } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { DeliveryMeasures, DeliveryTracing, TracedAttempt } from '../telemetry/ports.ts';
@@ -11,19 +11,19 @@ import type { ClaimedDelivery, CopiedAttempt, MarkedAttempt } from './queue.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { belongsTo, openSecrets, signedHeaders } from './signature.ts';
 
-/** Who watches the attempts; undefined where nobody does. */
-export interface Watching {
+/** Metrics and traces of attempts; undefined when telemetry is off. */
+interface AttemptTelemetry {
   readonly measures?: DeliveryMeasures | undefined;
   readonly tracing?: DeliveryTracing | undefined;
 }
 
-export interface AttemptSettings extends Watching {
+export interface AttemptSettings extends AttemptTelemetry {
   readonly sender: Sender;
   readonly vault: Vault;
   readonly wallClock: () => Instant;
   /**
-   * The real time, also on a server whose wall clock stands still by a seed: receivers refuse old timestamps, and the dates that
-   * they answer with are real.
+   * The real time, even on a seeded server, whose wall clock is frozen: receivers reject old timestamps, and the dates in their
+   * responses are real.
    */
   readonly realTime: () => Instant;
   readonly engine: Pick<Engine, 'idGenerator'>;
@@ -34,22 +34,22 @@ const unsigned: Outcome = {
   responseHeaders: null,
   responseBody: null,
   durationMs: 0,
-  error: 'Signature: the secret of the endpoint was encrypted with another SANDBANK_SECRET. Rotate it.',
+  error: 'Signature: the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it.',
   retryAfterSeconds: 0,
 };
 
-function dropped(planId: string | null): Outcome {
+function dropped(planId: Id<'fault_plan'> | null): Outcome {
   return { ...unsigned, error: `Fault plan ${planId}: dropped` };
 }
 
-/** Signs and sends one delivery, and says where it stands afterwards. Undefined when it was cut short by a stop. */
+/** Signs and sends one delivery, and returns its new state. Undefined when the sender stopped before the attempt completed. */
 export async function attemptDelivery(
   claim: ClaimedDelivery,
   settings: AttemptSettings,
 ): Promise<MarkedAttempt | undefined> {
   const { measures, tracing, wallClock } = settings;
   const span = tracing?.attempt(tracedAttempt(claim));
-  const attempt = await carryOut(claim, settings, span?.traceparent).catch((error: unknown) => {
+  const attempt = await sendAttempt(claim, settings, span?.traceparent).catch((error: unknown) => {
     span?.end({}, 'fault');
     throw error;
   });
@@ -82,12 +82,12 @@ function tracedAttempt(claim: ClaimedDelivery): TracedAttempt {
   };
 }
 
-/** The word before the colon says what it was; what comes behind it may repeat what a receiver said. */
+/** The part before the colon is the kind of error. The rest may contain text from the receiver, so it stays out of traces. */
 function problemOf(attempt: MarkedAttempt | undefined): string {
   return attempt?.error?.split(':')[0] ?? 'Stopped';
 }
 
-async function carryOut(
+async function sendAttempt(
   claim: ClaimedDelivery,
   { sender, vault, wallClock, realTime, engine }: AttemptSettings,
   traceparent: string | undefined,
@@ -105,22 +105,22 @@ async function carryOut(
     ...(secrets && signedHeaders(secrets, { eventId, payload, signedAt: realTime() })),
   };
   const send = () => (secrets ? sender.send(url, requestHeaders, payload, realTime) : unsigned);
-  // A plan hits the first attempt and no other.
+  // A fault plan affects only the first attempt.
   const fault = claim.attempts === 0 ? claim.fault : null;
   const copies: CopiedAttempt[] = [];
-  for (let left = fault?.type === 'duplicate' ? fault.copies : 0; left > 0; left -= 1) {
+  for (let remaining = fault?.type === 'duplicate' ? fault.copies : 0; remaining > 0; remaining -= 1) {
     const copy = await send();
     if (!copy) return undefined;
-    const { retryAfterSeconds: _, ...kept } = copy;
-    copies.push(kept);
+    const { retryAfterSeconds: _, ...copied } = copy;
+    copies.push(copied);
   }
   const outcome = fault?.type === 'drop' ? dropped(claim.faultPlanId) : await send();
   if (!outcome) return undefined;
-  const { retryAfterSeconds, ...shown } = outcome;
-  const isDelivered = shown.error === null;
-  const spread = engine.idGenerator.fraction(`${claim.id} ${claim.attempts}`);
+  const { retryAfterSeconds, ...response } = outcome;
+  const isDelivered = response.error === null;
+  const jitter = engine.idGenerator.fraction(`${claim.id} ${claim.attempts}`);
   const profile = claim.trigger === 'test' ? 'none' : claim.retryProfile;
-  const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, spread);
+  const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, jitter);
   return {
     orgId,
     deliveryId: claim.id,
@@ -132,7 +132,7 @@ async function carryOut(
     at,
     sentAt,
     requestHeaders: fault?.type === 'drop' ? null : requestHeaders,
-    ...shown,
+    ...response,
     requestId: claim.advanceRequestId,
     faultPlanId: claim.attempts === 0 ? claim.faultPlanId : null,
     copies,
@@ -140,8 +140,8 @@ async function carryOut(
 }
 
 /**
- * What time it is for an attempt, by the clock of its application. While the clock is on its way somewhere, an attempt is made
- * at the very instant at which it fell due, as everything else that an advance brings about.
+ * The application time of an attempt. While the application clock is being advanced, an attempt happens exactly when it is due,
+ * like every other effect of an advance.
  */
 export function appTime(claim: ClaimedDelivery, wallNow: Instant): Instant {
   const { advanceRequestId, dueAt, createdAt, offsetMs, frozenAt } = claim;

@@ -1,25 +1,26 @@
+import type { Id } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { destinationOf } from './destination.ts';
 import type { ClaimedDelivery } from './queue.ts';
 
 const mebibyte = 1024 * 1024;
 const sendingMax = 2_000;
-/** Of one organization, so that its endpoints cannot use all requests of the process. */
+/** Per organization, so that its endpoints cannot use up all requests of the process. */
 const sendingPerOrganizationMax = 500;
-/** Claimed deliveries of one organization that wait to be sent: more would lose their leases before their turn comes. */
+/** Claimed deliveries of one organization that wait to be sent: with more, leases would expire in the queue. */
 const waitingPerOrganizationMax = 500;
-/** Event data of claimed deliveries in memory, each event once, from the claim until the last attempt is recorded. */
+/** Event data of claimed deliveries in memory, from the claim until the last attempt is recorded. Each event counts once. */
 const claimedBytesMax = 32 * mebibyte;
 const claimedBytesPerOrganizationMax = 4 * mebibyte;
 /** Event data that one claim returns: larger statements would delay the requests that use the same database. */
 const claimBytesMax = 2 * mebibyte;
-/** When organizations together hold the maximum, one that holds little still makes progress. */
+/** When all organizations together hold the maximum, one that holds little still makes progress. */
 const claimBytesMin = mebibyte / 4;
-/** Event data in open requests. Each request has a payload of its own. */
+/** Event data in open requests. Each request has its own payload. */
 const sendingBytesMax = 32 * mebibyte;
 const sendingBytesPerOrganizationMax = 8 * mebibyte;
 
-type Sent = Pick<ClaimedDelivery, 'orgId' | 'url' | 'data'>;
+type OutgoingRequest = Pick<ClaimedDelivery, 'orgId' | 'url' | 'data'>;
 
 interface HeldEvent {
   readonly data: string;
@@ -28,8 +29,8 @@ interface HeldEvent {
 
 /**
  * Limits what a process holds and sends at once: requests in total, per organization and per destination host, and bytes of event
- * data. A destination host may be a third party that never agreed to receive anything, so it has limits of its own. Loopback
- * receivers are next door and are limited by the organization's total only.
+ * data. A destination host may be a third party that never agreed to receive anything, so it has separate limits. For loopback
+ * receivers only the total of the organization applies.
  */
 export class DeliveryCapacity {
   readonly #byOrganization = new Counter();
@@ -57,15 +58,15 @@ export class DeliveryCapacity {
     return Math.max(claimBytesMin, Math.min(claimBytesMax, claimedBytesMax - this.#claimedBytes));
   }
 
-  /** Whether an organization may claim more: what one holds does not keep another one from claiming. */
-  canClaim(orgId: string): boolean {
+  /** Whether an organization may claim more. Claims of one organization do not block those of another. */
+  canClaim(orgId: Id<'organization'>): boolean {
     const waiting = this.#claimsBy.of(orgId) - this.#byOrganization.of(orgId);
     return (
       waiting < waitingPerOrganizationMax && this.#claimedBytesBy.of(orgId) < claimedBytesPerOrganizationMax
     );
   }
 
-  /** Counts a claim. Claims of one event share one string, also when they come from different statements. */
+  /** Counts a claim. Claims of the same event share one string, even when they come from different statements. */
   hold(claimed: ClaimedDelivery): ClaimedDelivery {
     const key = eventKeyOf(claimed);
     const event = this.#events.get(key) ?? { data: claimed.data, claims: 0 };
@@ -81,7 +82,7 @@ export class DeliveryCapacity {
     return claim;
   }
 
-  /** Nothing happens for a claim that is not held, such as that of a test. */
+  /** Ignores a claim that is not held, such as the one of a test event. */
   release(claim: ClaimedDelivery): void {
     if (!this.#claims.delete(claim)) return;
     this.#claimsBy.add(claim.orgId, -1);
@@ -95,12 +96,13 @@ export class DeliveryCapacity {
     this.#claimedBytesBy.add(claim.orgId, -event.data.length);
   }
 
-  canSend({ orgId, url, data }: Sent): boolean {
+  canSend({ orgId, url, data }: OutgoingRequest): boolean {
     if (this.isFull || this.#byOrganization.of(orgId) >= sendingPerOrganizationMax) return false;
-    const ofOne = this.#sendingBytesBy.of(orgId);
-    // One request may have more bytes than fit.
-    if (ofOne > 0 && ofOne + data.length > sendingBytesPerOrganizationMax) return false;
-    if (ofOne > 0 && this.#sendingBytes + data.length > sendingBytesMax) return false;
+    const organizationBytes = this.#sendingBytesBy.of(orgId);
+    // A single request may exceed the limit.
+    if (organizationBytes > 0 && organizationBytes + data.length > sendingBytesPerOrganizationMax)
+      return false;
+    if (organizationBytes > 0 && this.#sendingBytes + data.length > sendingBytesMax) return false;
     const { key, isLoopback } = destinationOf(url);
     return (
       isLoopback ||
@@ -109,15 +111,15 @@ export class DeliveryCapacity {
     );
   }
 
-  begin(claim: Sent): void {
+  begin(claim: OutgoingRequest): void {
     this.#count(claim, 1);
   }
 
-  end(claim: Sent): void {
+  end(claim: OutgoingRequest): void {
     this.#count(claim, -1);
   }
 
-  #count({ orgId, url, data }: Sent, by: 1 | -1): void {
+  #count({ orgId, url, data }: OutgoingRequest, by: 1 | -1): void {
     const { key } = destinationOf(url);
     this.#sending += by;
     this.#sendingBytes += by * data.length;
@@ -132,7 +134,7 @@ function eventKeyOf({ orgId, eventId }: Pick<ClaimedDelivery, 'orgId' | 'eventId
   return `${orgId} ${eventId}`;
 }
 
-/** Counts by key; a key whose count is zero takes no memory. */
+/** Counts by key; a key with count zero uses no memory. */
 class Counter {
   readonly #counts = new Map<string, number>();
 

@@ -5,7 +5,7 @@ import type { Instant } from '../kernel/table.ts';
 import { type AttemptSettings, attemptDelivery } from './attempt.ts';
 import { AttemptRecorder, type RecordedAttempt } from './attempt-recorder.ts';
 import { DeliveryCapacity } from './capacity.ts';
-import { EndpointQueue, restMs } from './endpoint-queue.ts';
+import { cooldownMs, EndpointQueue } from './endpoint-queue.ts';
 import { injectFaults } from './faults.ts';
 import type { ClaimedDelivery, DeliveryQueue, EndpointKey } from './queue.ts';
 
@@ -13,30 +13,31 @@ export interface DelivererSettings extends Omit<AttemptSettings, 'engine'> {
   readonly queue: DeliveryQueue;
   readonly engine: Engine;
   readonly faults: FaultCounter;
-  /** Few where others send as well, so that each gets some of what there is; many for one that is alone. */
+  /** Low when several processes send, so that each gets a share of the due endpoints; high for a single process. */
   readonly endpointsInClaimMax: number;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** What an attempt may take, once in the queue and once on the wire. DESIGN gives a killed process 30 s until it is replaced. */
+/** Time for one attempt in the queue, one on the wire, and slack. Another process must replace a killed one within 30 s. */
 export const leaseMs = 25_000;
-/** A delivery is not begun when its lease could end before its attempt. */
+/** An attempt starts only if its lease cannot expire before the attempt times out. */
 const sendableMs = limits.webhookTimeoutMs + 2_000;
-/** Deliveries in one claim. What a claim does not take is claimed next. */
+/** Deliveries in one claim. The next claim takes the remaining ones. */
 const claimRowsMax = 256;
 /**
- * Requests that begin in one turn of the event loop. Each costs a signature and a write of its payload: hundreds in one turn
- * would delay everybody else's requests by as much.
+ * Requests that start in one turn of the event loop. Each costs a signature and a write of its payload: hundreds in one turn
+ * would delay all other requests of this process by as much.
  */
 const startsPerTurn = 16;
 const graceMsMax = 2_000;
 
 /**
- * Sends what is due. An endpoint is wanted when somebody says that it may have something due; a claim takes of it what its
- * queue has room for; the queue sends as many at once as the endpoint wants; what came of it is marked, many in one go.
+ * Sends due deliveries. `wake` marks an endpoint that may have something due; a claim takes as many deliveries as its queue has
+ * room for; the queue sends as many at once as the endpoint allows; the recorder writes many results in one statement.
  *
- * Every endpoint has a queue, a queue and a limit of its own, so one that hangs fills its own limit and nobody else's. A process
- * that dies leaves leases behind, and whoever claims them after their end sends again: at least once, under the same event id.
+ * Every endpoint has its own queue and its own limit, so a hanging endpoint uses up its own limit and no other. A process that
+ * dies leaves its leases behind. The process that claims them after they expire sends again: at-least-once delivery, with the
+ * same event id.
  */
 export class Deliverer {
   readonly #settings: DelivererSettings;
@@ -56,8 +57,8 @@ export class Deliverer {
     this.#settings = settings;
     this.#recorder = new AttemptRecorder({
       ...settings,
-      releasedBy: (batch) => this.#left(batch).map(({ endpoint }) => endpoint.webhookId),
-      onRecorded: (batch) => this.#goOn(batch),
+      releasedBy: (batch) => this.#idleQueues(batch).map(({ endpoint }) => endpoint.webhookId),
+      onRecorded: (batch) => this.#onRecorded(batch),
     });
   }
 
@@ -65,7 +66,7 @@ export class Deliverer {
     return this.#capacity.sending;
   }
 
-  /** This endpoint may have something due. */
+  /** Marks an endpoint that may have something due. */
   wake(endpoint: EndpointKey): void {
     const key = keyOf(endpoint);
     let queue = this.#queues.get(key);
@@ -78,30 +79,30 @@ export class Deliverer {
     this.#schedule();
   }
 
-  /** The endpoint was changed: what waits for it goes by what it was, so it is given back and claimed anew. */
+  /** The endpoint was changed: its waiting claims have the old settings, so they are released and claimed again. */
   refresh(endpoint: EndpointKey): void {
     const queue = this.#queues.get(keyOf(endpoint));
-    this.#giveBack(queue?.clear() ?? [], endpoint);
+    this.#releaseClaims(queue?.clear() ?? [], endpoint);
   }
 
-  /** All of them, or those of an organization that was reset: what waits for its endpoints is not there any more. */
+  /** Refreshes all endpoints, or those of an organization that was reset: the deliveries in their queues no longer exist. */
   refreshAll(orgId?: string): void {
     for (const { endpoint } of this.#queues.values())
       if (orgId === undefined || endpoint.orgId === orgId) this.refresh(endpoint);
   }
 
-  #giveBack(claims: readonly ClaimedDelivery[], endpoint: EndpointKey): void {
+  #releaseClaims(claims: readonly ClaimedDelivery[], endpoint: EndpointKey): void {
     for (const claim of claims) {
       this.#leases.delete(claim);
       this.#capacity.release(claim);
     }
-    const given = claims.map((claim) => ({ ...claim, isSent: false }));
-    (given.length === 0 ? Promise.resolve() : this.#settings.queue.endLeases(given))
+    const released = claims.map((claim) => ({ ...claim, isSent: false }));
+    (released.length === 0 ? Promise.resolve() : this.#settings.queue.endLeases(released))
       .then(() => this.wake(endpoint))
-      .catch((error: unknown) => this.#settings.onError(error, 'deliveries were not given back'));
+      .catch((error: unknown) => this.#settings.onError(error, 'failed to release delivery leases'));
   }
 
-  /** Resolves when something of the application has been marked next. */
+  /** Resolves when the next attempt of the application is recorded. */
   nextMark(appId: string): Promise<void> {
     return new Promise((resolve) => {
       const waiters = this.#waiters.get(appId) ?? [];
@@ -110,7 +111,7 @@ export class Deliverer {
     });
   }
 
-  /** One turn of the event loop later: what is committed together is claimed together. */
+  /** Waits one turn of the event loop, so that deliveries committed together are claimed together. */
   #schedule(): void {
     if (this.#isScheduled || this.#isClaiming || this.#isStopping || this.#wanted.size === 0) return;
     this.#isScheduled = true;
@@ -121,19 +122,19 @@ export class Deliverer {
   }
 
   async #claim(): Promise<void> {
-    const { queue, wallClock, onError, endpointsInClaimMax } = this.#settings;
+    const { queue: deliveryQueue, wallClock, onError, endpointsInClaimMax } = this.#settings;
     if (this.#isStopping || this.#isClaiming || this.#capacity.isFull) return;
     const bytesMax = this.#capacity.claimBytes;
-    const open = [...this.#wanted].filter((key) => {
+    const claimable = [...this.#wanted].filter((key) => {
       const queue = this.#queues.get(key);
-      // An attempt that is recorded makes room for its organization, and schedules the next claim.
-      return !queue || (!queue.isLeaving && this.#capacity.canClaim(queue.endpoint.orgId));
+      // A recorded attempt frees capacity of its organization and schedules the next claim.
+      return !queue || (!queue.isReleasing && this.#capacity.canClaim(queue.endpoint.orgId));
     });
-    // From a random place on: processes that hear the same at the same time begin with different endpoints.
-    const from = Math.floor(this.#settings.engine.idGenerator.fraction('claims') * open.length);
-    const turned = [...open.slice(from), ...open.slice(0, from)];
+    // Random start: processes that receive the same notification at the same time start with different endpoints.
+    const from = Math.floor(this.#settings.engine.idGenerator.fraction('claims') * claimable.length);
+    const rotated = [...claimable.slice(from), ...claimable.slice(0, from)];
     let rowsLeft = claimRowsMax;
-    const asked = turned.slice(0, endpointsInClaimMax).flatMap((key) => {
+    const requested = rotated.slice(0, endpointsInClaimMax).flatMap((key) => {
       if (rowsLeft <= 0) return [];
       this.#wanted.delete(key);
       const queue = this.#queues.get(key);
@@ -141,84 +142,84 @@ export class Deliverer {
       rowsLeft -= room;
       return queue && room > 0 ? [{ key, queue, room }] : [];
     });
-    if (asked.length === 0) return;
+    if (requested.length === 0) return;
     this.#isClaiming = true;
-    // What is said while the claim is under way may be too late for it, and is kept for the next.
-    for (const { queue } of asked) {
+    // A wake-up during the claim may be too late for it, so it counts for the next one.
+    for (const { queue } of requested) {
       queue.mayHaveMore = false;
-      queue.isAsked = true;
+      queue.isClaiming = true;
     }
     try {
       const now = wallClock();
       const leaseUntil = now + leaseMs;
-      const endpoints = asked.map(({ queue, room }) => ({ ...queue.endpoint, room }));
-      const { claims: claimed, hasMore } = await queue.claim(endpoints, {
+      const endpoints = requested.map(({ queue, room }) => ({ ...queue.endpoint, room }));
+      const { claims: claimed, hasMore } = await deliveryQueue.claim(endpoints, {
         wallNow: now,
         leaseUntil,
         bytesMax,
       });
       const sendable = await injectFaults(claimed, leaseUntil, this.#settings);
-      const byLane = new Map<string, ClaimedDelivery[]>(asked.map(({ key }) => [key, []]));
-      for (const { claim: struck, leaseUntil: until } of sendable) {
-        const claim = this.#capacity.hold(struck);
+      const claimsByEndpoint = new Map<string, ClaimedDelivery[]>(requested.map(({ key }) => [key, []]));
+      for (const { claim: claimedDelivery, leaseUntil: until } of sendable) {
+        const claim = this.#capacity.hold(claimedDelivery);
         this.#leases.set(claim, until);
-        byLane.get(keyOf(claim))?.push(claim);
+        claimsByEndpoint.get(keyOf(claim))?.push(claim);
       }
-      for (const { key, queue, room } of asked) {
-        const own = byLane.get(key) ?? [];
-        queue.add(own, room);
+      for (const { key, queue, room } of requested) {
+        const claims = claimsByEndpoint.get(key) ?? [];
+        queue.add(claims, room);
         queue.mayHaveMore ||= hasMore;
-        if (sendable.length < claimed.length) this.#look(key, queue, claimed, room, own.length);
-        // A clock that is on its way waits for all of them.
-        if (queue.isAiling && own.some(({ advanceRequestId }) => advanceRequestId === null))
-          this.#rest(queue);
+        if (sendable.length < claimed.length) this.#checkForMore(key, queue, claimed, room, claims.length);
+        // No cooldown while a clock is being advanced: the advance waits for all of these deliveries.
+        if (queue.isDegraded && claims.some(({ advanceRequestId }) => advanceRequestId === null))
+          this.#coolDown(queue);
         this.#send(key, queue);
       }
     } catch (error) {
-      onError(error, 'deliveries were not claimed');
+      onError(error, 'failed to claim deliveries');
     }
-    for (const { key, queue } of asked) {
-      queue.isAsked = false;
-      this.#tidy(key, queue);
+    for (const { key, queue } of requested) {
+      queue.isClaiming = false;
+      this.#removeIfIdle(key, queue);
     }
     this.#isClaiming = false;
     this.#schedule();
   }
 
-  /** Where fault plans have taken something away, there may be more: what was not claimed for want of room, or was let go of. */
-  #look(
+  /** After fault plans removed some claims there may be more due: deliveries that did not fit, or that a plan released. */
+  #checkForMore(
     key: string,
     queue: EndpointQueue,
     claimed: readonly ClaimedDelivery[],
     room: number,
-    left: number,
+    sendableCount: number,
   ): void {
-    const own = claimed.filter((claim) => keyOf(claim) === key);
-    const isUnderWay = own.some(({ advanceRequestId }) => advanceRequestId !== null);
-    if (own.length >= room || (isUnderWay && left < own.length)) queue.mayHaveMore = true;
+    const claims = claimed.filter((claim) => keyOf(claim) === key);
+    const isAdvancing = claims.some(({ advanceRequestId }) => advanceRequestId !== null);
+    if (claims.length >= room || (isAdvancing && sendableCount < claims.length)) queue.mayHaveMore = true;
   }
 
-  #rest(queue: EndpointQueue): void {
-    if (queue.isResting) return;
-    queue.isResting = true;
+  #coolDown(queue: EndpointQueue): void {
+    if (queue.isCoolingDown) return;
+    queue.isCoolingDown = true;
     setTimeout(() => {
-      queue.isResting = false;
+      queue.isCoolingDown = false;
       this.wake(queue.endpoint);
-    }, restMs).unref();
+    }, cooldownMs).unref();
   }
 
-  /** Begins as many as the endpoint takes at once. */
+  /** Starts as many attempts as the endpoint allows at once. */
   #send(key: string, queue: EndpointQueue): void {
     const { wallClock } = this.#settings;
     for (let next = queue.peek(); next && !this.#isStopping; next = queue.peek()) {
-      const isOpen = this.#startsLeft > 0 && this.#capacity.canSend(next) && !this.#recorder.isFull;
-      if (!isOpen) this.#starved.add(key);
-      const claim = isOpen ? queue.next() : undefined;
+      const canStart = this.#startsLeft > 0 && this.#capacity.canSend(next) && !this.#recorder.isFull;
+      if (!canStart) this.#starved.add(key);
+      const claim = canStart ? queue.next() : undefined;
       if (!claim) break;
       if ((this.#leases.get(claim) ?? 0) - wallClock() < sendableMs) {
-        // It has become slow since this was claimed. What waits is given back as if it had not been.
-        queue.ended(claim, limits.webhookTimeoutMs, false);
-        this.#giveBack([claim, ...queue.clear()], queue.endpoint);
+        // The endpoint has slowed down since the claim. Release this claim and the waiting ones unsent.
+        queue.complete(claim, limits.webhookTimeoutMs, false);
+        this.#releaseClaims([claim, ...queue.clear()], queue.endpoint);
         break;
       }
       const startedAt = performance.now();
@@ -226,9 +227,9 @@ export class Deliverer {
       this.#capacity.begin(claim);
       void this.deliver(claim, (isDelivered) => {
         this.#capacity.end(claim);
-        queue.ended(claim, performance.now() - startedAt, isDelivered);
+        queue.complete(claim, performance.now() - startedAt, isDelivered);
         this.#starved.add(key);
-        this.#feed();
+        this.#resumeStarved();
       });
     }
     if (queue.mayHaveMore && queue.room > 0) this.#wanted.add(key);
@@ -236,84 +237,84 @@ export class Deliverer {
   }
 
   #countStart(): void {
-    // The first of a turn: the next turn has as many again.
+    // The first start of a turn schedules the reset for the next turn.
     if (this.#startsLeft === startsPerTurn)
       setImmediate(() => {
         this.#startsLeft = startsPerTurn;
-        this.#feed();
+        this.#resumeStarved();
       });
     this.#startsLeft -= 1;
   }
 
-  /** Continues the endpoints that waited for capacity. Those that get some are last the next time. */
-  #feed(): void {
+  /** Resumes the endpoints that wait for capacity. Those that get some are last the next time. */
+  #resumeStarved(): void {
     const keys = [...this.#starved];
     this.#starved.clear();
-    const fed: string[] = [];
+    const resumed: string[] = [];
     for (const key of keys) {
       const queue = this.#queues.get(key);
       if (!queue) continue;
       const before = queue.sending.size;
       this.#send(key, queue);
-      if (queue.sending.size > before && this.#starved.delete(key)) fed.push(key);
+      if (queue.sending.size > before && this.#starved.delete(key)) resumed.push(key);
     }
-    for (const key of fed) this.#starved.add(key);
+    for (const key of resumed) this.#starved.add(key);
   }
 
-  #tidy(key: string, queue: EndpointQueue): void {
+  #removeIfIdle(key: string, queue: EndpointQueue): void {
     if (queue.isIdle) this.#queues.delete(key);
   }
 
-  /** Sends what this process has claimed; resolves when what came of it is marked. */
+  /** Sends a claimed delivery; resolves when the attempt is recorded. */
   async deliver(
     claim: ClaimedDelivery,
     onAnswered: (isDelivered: boolean) => void = () => undefined,
   ): Promise<void> {
     const attempt = await attemptDelivery(claim, this.#settings).catch((error: unknown) => {
-      // A fault of ours. Its lease ends by itself, and it is tried again.
-      this.#settings.onError(error, `${claim.id} was not sent`);
+      // A bug on our side. The lease expires, and the delivery is tried again.
+      this.#settings.onError(error, `failed to send ${claim.id}`);
       return undefined;
     });
     if (!this.#isStopping || attempt) this.#leases.delete(claim);
     const recorded = attempt && this.#recorder.add(claim, attempt);
-    // What a fault plan drops says nothing about the endpoint.
+    // A delivery that a fault plan drops does not count as a failure of the endpoint.
     onAnswered(attempt?.error === null || claim.fault?.type === 'drop');
     void this.#recorder.start();
     await recorded;
     if (!attempt) this.#capacity.release(claim);
   }
 
-  /** The endpoints of a batch that this process has nothing more for. */
-  #left(batch: readonly RecordedAttempt[]): readonly EndpointQueue[] {
-    const waiting = new Set(this.#recorder.pending.map(({ claim }) => keyOf(claim)));
+  /** The endpoints of a batch that this process can release, because it has nothing left to send to them. */
+  #idleQueues(batch: readonly RecordedAttempt[]): readonly EndpointQueue[] {
+    const pending = new Set(this.#recorder.pending.map(({ claim }) => keyOf(claim)));
     const keys = new Set(batch.map(({ claim }) => keyOf(claim)));
     return [...keys].flatMap((key) => {
       const queue = this.#queues.get(key);
-      if (!queue?.isIdle || waiting.has(key)) return [];
-      queue.isLeaving = true;
+      if (!queue?.isIdle || pending.has(key)) return [];
+      queue.isReleasing = true;
       return [queue];
     });
   }
 
-  #goOn(batch: readonly RecordedAttempt[]): void {
+  #onRecorded(batch: readonly RecordedAttempt[]): void {
     for (const { claim, attempt } of batch) {
       this.#capacity.release(claim);
-      // While a clock is on its way, the next attempt may be due by it already.
+      // While a clock is being advanced, the next attempt may already be due.
       if (attempt.status === 'pending' && claim.advanceRequestId !== null) this.wake(claim);
       for (const resolve of this.#waiters.get(claim.appId)?.splice(0) ?? []) resolve();
       this.#waiters.delete(claim.appId);
       const queue = this.#queues.get(keyOf(claim));
       if (!queue) continue;
-      queue.isLeaving = false;
-      this.#tidy(keyOf(claim), queue);
+      queue.isReleasing = false;
+      this.#removeIfIdle(keyOf(claim), queue);
     }
-    this.#feed();
+    this.#resumeStarved();
     this.#schedule();
   }
 
-  /** Claims nothing more. What is under way has a moment to end; the rest is left to the next process. */
+  /** Stops claiming. In-flight attempts get a grace period; the other deliveries are left to the next process. */
   async stop(): Promise<void> {
-    const { sender, queue, onError } = this.#settings;
+    const { sender, queue: deliveryQueue, onError } = this.#settings;
     this.#isStopping = true;
     this.#recorder.stop();
     const until = performance.now() + graceMsMax;
@@ -321,12 +322,12 @@ export class Deliverer {
     while (isBusy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 10));
     const sent = new Set([...this.#queues.values()].flatMap((queue) => [...queue.sending]));
     await sender.stop();
-    const left = [...this.#leases.keys()].map((claim) => ({ ...claim, isSent: sent.has(claim) }));
+    const unfinished = [...this.#leases.keys()].map((claim) => ({ ...claim, isSent: sent.has(claim) }));
     try {
-      if (left.length > 0) await queue.endLeases(left);
-      await queue.leaveAll();
+      if (unfinished.length > 0) await deliveryQueue.endLeases(unfinished);
+      await deliveryQueue.releaseOwnEndpoints();
     } catch (error) {
-      onError(error, 'deliveries were not given back');
+      onError(error, 'failed to release delivery leases');
     }
   }
 }

@@ -1,141 +1,160 @@
 import type { Committed } from '../engine/batch.ts';
+import { type Id, idFrom, isId } from '../kernel/ids.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import { findEveryEndpoint, findWebhooks } from '../resources/webhooks/store.ts';
 import type { WebhookRow } from '../resources/webhooks/table.ts';
 import type { Deliverer } from './deliverer.ts';
 import type { DeliveryQueue, EndpointKey } from './queue.ts';
-import type { Replayer } from './replayer.ts';
 
 export interface DeliveriesSettings {
   readonly deliverer: Deliverer;
-  readonly replayer: Replayer;
+  /** Continues unfinished replays. */
+  readonly replayer: { continueRunning(): Promise<void> };
   readonly queue: DeliveryQueue;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
-  /** The only process on its database: it is told of its own commits, and its start ends all leases from before. */
+  /** The only process on its database: it reacts to its own commits, and expires all earlier leases when it starts. */
   readonly isAlone: boolean;
-  /** Hears what other nodes and this one have committed. */
-  readonly listen: (onWords: (words: string) => void) => Promise<{ close(): Promise<void> }>;
+  /** Subscribes to commit notifications of all nodes, including this one. */
+  readonly listen: (onNotification: (payload: string) => void) => Promise<{ close(): Promise<void> }>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 export interface Deliveries {
-  /** What this process has just committed. */
+  /** Handles a commit of this process. */
   onCommit(committed: Committed): void;
-  /** Endpoints that came with a whole organization. */
-  learn(endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void;
-  /** Resolves when it may be told of commits. */
+  /** Adds the endpoints of an imported organization. */
+  addEndpoints(endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void;
+  /** Resolves when `onCommit` may be called. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-const roundMs = 1_000;
+const pollIntervalMs = 1_000;
+
+export function createDeliveries(settings: DeliveriesSettings): Deliveries {
+  return new EndpointWaker(settings);
+}
 
 /**
- * Finds out which endpoints may have something due and tells the deliverer: at once when a commit gave them something, and
- * once a second for retries, for ends of leases, and for whatever a signal was lost of.
+ * Wakes endpoints that may have something due: immediately after a commit that concerns them, and by polling once a second for
+ * retries, expired leases and lost notifications.
  */
-export function createDeliveries(settings: DeliveriesSettings): Deliveries {
-  const { deliverer, replayer, queue, reader, wallClock, isAlone, onError } = settings;
-  // All endpoints there are, by application; only the one process of an embedded database can know them.
-  const known = new Map<string, Map<string, EndpointKey>>();
-  let after: EndpointKey | undefined;
-  let isStopped = false;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-  let replaying: Promise<void> | undefined;
-  let listener: { close(): Promise<void> } | undefined;
+class EndpointWaker implements Deliveries {
+  readonly #settings: DeliveriesSettings;
+  /** All endpoints by application. Only the single process of an embedded database can cache them. */
+  readonly #endpointsByApp = new Map<string, Map<string, EndpointKey>>();
+  #pollCursor: EndpointKey | undefined;
+  #isStopped = false;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #replaying: Promise<void> | undefined;
+  #listener: { close(): Promise<void> } | undefined;
 
-  function know({ orgId, appId, id }: Pick<WebhookRow, 'orgId' | 'appId' | 'id'>): void {
-    const endpoints = known.get(appId) ?? new Map<string, EndpointKey>();
+  constructor(settings: DeliveriesSettings) {
+    this.#settings = settings;
+  }
+
+  onCommit({ changes, events, deliveries, cleared }: Committed): void {
+    const { deliverer, isAlone } = this.#settings;
+    // Immediately, even where notifications arrive: a notification may come after the next request is sent.
+    if (cleared !== null) deliverer.refreshAll(cleared);
+    if (!isAlone || this.#isStopped) return;
+    for (const { resource, row } of changes) {
+      if (resource === 'clock') this.#wakeEndpointsOf(row.appId);
+      if (resource !== 'webhook') continue;
+      const webhook = row as WebhookRow;
+      this.#addEndpoint(webhook);
+      deliverer.refresh({ orgId: webhook.orgId, webhookId: webhook.id });
+    }
+    for (const { appId } of events) this.#wakeEndpointsOf(appId);
+    for (const { orgId, webhookId } of deliveries) deliverer.wake({ orgId, webhookId });
+  }
+
+  addEndpoints(endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void {
+    const { deliverer, isAlone } = this.#settings;
+    if (!isAlone || this.#isStopped) return;
+    for (const endpoint of endpoints) {
+      this.#addEndpoint(endpoint);
+      deliverer.wake({ orgId: endpoint.orgId, webhookId: endpoint.id });
+    }
+  }
+
+  async start(): Promise<void> {
+    const { queue, reader, isAlone, listen } = this.#settings;
+    if (isAlone) {
+      await queue.releaseAll();
+      for (const endpoint of await findEveryEndpoint(reader)) this.#addEndpoint(endpoint);
+    } else {
+      this.#listener = await listen((payload) => this.#onNotification(payload));
+    }
+    this.#schedulePoll(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#listener?.close();
+    await this.#running;
+    await this.#replaying;
+  }
+
+  #addEndpoint({ orgId, appId, id }: Pick<WebhookRow, 'orgId' | 'appId' | 'id'>): void {
+    const endpoints = this.#endpointsByApp.get(appId) ?? new Map<string, EndpointKey>();
     endpoints.set(id, { orgId, webhookId: id });
-    known.set(appId, endpoints);
+    this.#endpointsByApp.set(appId, endpoints);
   }
 
-  function wakeKnown(appId: string | undefined): void {
-    for (const endpoint of known.get(appId ?? '')?.values() ?? []) deliverer.wake(endpoint);
+  #wakeEndpointsOf(appId: string | undefined): void {
+    for (const endpoint of this.#endpointsByApp.get(appId ?? '')?.values() ?? [])
+      this.#settings.deliverer.wake(endpoint);
   }
 
-  /** The words of an announcement: an organization, and in it an endpoint, changed or not, or an application with all of its own. */
-  function hear(words: string): void {
-    const [orgId, id, isChanged] = words.split(' ');
-    if (orgId === undefined || id === undefined) {
-      // Something may have been missed, also that an endpoint was changed or disabled.
+  /** The payload names an organization and either an endpoint, optionally `changed`, or an application with all its endpoints. */
+  #onNotification(payload: string): void {
+    const { deliverer, onError } = this.#settings;
+    const [organization, id, isChanged] = payload.split(' ');
+    const orgId = idFrom('organization', organization);
+    if (organization === undefined || id === undefined) {
+      // Notifications may have been lost, including that an endpoint was changed or disabled.
       deliverer.refreshAll();
-      soon(0);
-    } else if (isChanged) deliverer.refresh({ orgId, webhookId: id });
-    else if (id.startsWith('whk_')) deliverer.wake({ orgId, webhookId: id });
+      this.#schedulePoll(0);
+    } else if (isChanged) deliverer.refresh({ orgId, webhookId: idFrom('webhook', id) });
+    else if (isId('webhook', id)) deliverer.wake({ orgId, webhookId: id });
     else
-      wakeApplication(orgId, id).catch((error: unknown) =>
-        onError(error, 'the endpoints of an application were not found'),
+      this.#wakeApplication(orgId, idFrom('application', id)).catch((error: unknown) =>
+        onError(error, 'failed to query the endpoints of an application'),
       );
   }
 
-  async function wakeApplication(orgId: string, appId: string): Promise<void> {
+  async #wakeApplication(orgId: Id<'organization'>, appId: Id<'application'>): Promise<void> {
+    const { deliverer, reader } = this.#settings;
     for (const { id } of await findWebhooks(reader, orgId, appId)) deliverer.wake({ orgId, webhookId: id });
   }
 
-  async function round(): Promise<void> {
-    const { due, next } = await queue.findDue(wallClock(), after);
+  #schedulePoll(ms: number): void {
+    if (this.#isStopped) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#running = this.#poll()
+        .catch((error: unknown) => this.#settings.onError(error, 'failed to poll for due deliveries'))
+        .then(() => this.#schedulePoll(pollIntervalMs));
+    }, ms);
+    this.#timer.unref();
+  }
+
+  async #poll(): Promise<void> {
+    const { deliverer, replayer, queue, wallClock, onError } = this.#settings;
+    const { due, next } = await queue.findDue(wallClock(), this.#pollCursor);
     for (const { orgId, webhookId } of due) deliverer.wake({ orgId, webhookId });
-    after = next;
-    // A large replay takes its time, and retries do not wait for it.
-    replaying ??= replayer
-      .goOn()
-      .catch((error: unknown) => onError(error, 'a replay was not carried on'))
+    this.#pollCursor = next;
+    // A large replay takes long. Retries do not wait for it.
+    this.#replaying ??= replayer
+      .continueRunning()
+      .catch((error: unknown) => onError(error, 'failed to continue a replay'))
       .finally(() => {
-        replaying = undefined;
+        this.#replaying = undefined;
       });
   }
-
-  function soon(ms: number): void {
-    if (isStopped) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      running = round()
-        .catch((error: unknown) => onError(error, 'a round of deliveries failed'))
-        .then(() => soon(roundMs));
-    }, ms);
-    timer.unref();
-  }
-
-  return {
-    onCommit: ({ changes, events, deliveries, cleared }) => {
-      // At once, also where announcements come: one of them may be slower than the next request that is sent.
-      if (cleared !== null) deliverer.refreshAll(cleared);
-      if (!isAlone || isStopped) return;
-      for (const { resource, row } of changes) {
-        if (resource === 'clock') wakeKnown(row.appId);
-        if (resource !== 'webhook') continue;
-        know(row as WebhookRow);
-        deliverer.refresh({ orgId: row.orgId, webhookId: row.id });
-      }
-      for (const { appId } of events) wakeKnown(appId);
-      for (const { orgId, webhookId } of deliveries) deliverer.wake({ orgId, webhookId });
-    },
-    learn: (endpoints) => {
-      if (!isAlone || isStopped) return;
-      for (const endpoint of endpoints) {
-        know(endpoint);
-        deliverer.wake({ orgId: endpoint.orgId, webhookId: endpoint.id });
-      }
-    },
-    start: async () => {
-      if (isAlone) {
-        await queue.releaseAll();
-        for (const endpoint of await findEveryEndpoint(reader)) know(endpoint);
-      } else {
-        listener = await settings.listen(hear);
-      }
-      soon(0);
-    },
-    stop: async () => {
-      isStopped = true;
-      clearTimeout(timer);
-      await listener?.close();
-      await running;
-      await replaying;
-    },
-  };
 }

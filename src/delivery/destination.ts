@@ -1,13 +1,13 @@
-/** The server that a webhook URL leads to. */
+/** The server that a webhook URL points to. */
 export interface Destination {
-  /** Equal for all URLs of one server: the host name, and on loopback the port too. */
+  /** The same for all URLs of one server: the host name, and on loopback also the port. */
   readonly key: string;
   readonly isLoopback: boolean;
 }
 
 /**
- * On loopback every port is a server of its own, and all of them belong to whoever runs this process. Elsewhere the host counts: its
- * ports lead to the same machine. `URL` has already brought decimal, octal and mixed-case spellings into one form.
+ * On loopback each port is a separate server, and all of them belong to the operator of this process. Elsewhere all ports of a
+ * host reach the same machine. `URL` has already normalized decimal, octal and mixed-case spellings.
  */
 export function destinationOf(url: string): Destination {
   const { hostname, host } = new URL(url);

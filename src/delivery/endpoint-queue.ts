@@ -1,76 +1,77 @@
 import { limits } from '../kernel/limits.ts';
 import type { ClaimedDelivery, EndpointKey } from './queue.ts';
 
-/** What may be claimed beyond what is being sent: as much as the endpoint will take in about this time. */
-const aheadMs = 1_000;
-const heldMax = 256;
+/** A claim prefetches about as many deliveries as the endpoint accepts in this time. */
+const prefetchMs = 1_000;
+const claimedMax = 256;
 /**
- * An endpoint that hangs, or that has failed so often in a row, is ailing: it gets few at once, and a rest after each claim. It
- * gains nothing by more, and others need the sockets and the time: with a failing and a hanging endpoint beside it a good one had
- * 1.9 times its 99th percentile before there were rests.
+ * An endpoint is degraded when it hangs, or after this many consecutive failures. It gets few requests at once and a cooldown
+ * after each claim. More would not help it, and other endpoints need the sockets and the time: without cooldowns, a healthy
+ * endpoint beside a failing and a hanging one had 1.9 times its usual 99th percentile.
  */
 const hangingMs = 8_000;
-const failuresInRow = 8;
-const ailingLimit = 4;
-const ailingHeldMax = 32;
-export const restMs = 250;
-/** The newest attempt counts for a quarter of the pace. */
-const paceShare = 0.25;
+const consecutiveFailuresMax = 8;
+const degradedConcurrencyMax = 4;
+const degradedClaimedMax = 32;
+export const cooldownMs = 250;
+/** Weight of the newest attempt in the moving average of durations. */
+const newestWeight = 0.25;
 
 /**
- * What this process has claimed for one endpoint: some of it is being sent, never more at once than the endpoint wants, and
- * the rest waits in order. A quick endpoint is claimed many for, so that a claim costs little each; a slow one no more than
- * can be sent at once, so that no lease ends in the queue.
+ * The deliveries that this process has claimed for one endpoint. Some are being sent, never more at once than the endpoint
+ * allows; the others wait in order. For a fast endpoint a claim takes many, which spreads its cost. For a slow one it takes no
+ * more than can be sent at once, so that no lease expires in the queue.
  */
 export class EndpointQueue {
   readonly endpoint: EndpointKey;
   readonly #waiting: ClaimedDelivery[] = [];
   readonly #sending = new Set<ClaimedDelivery>();
   #limit: number = limits.webhookConcurrencyDefault;
-  #paceMs: number | undefined;
+  #averageMs: number | undefined;
   #failures = 0;
-  /** The last claim took all there was room for, or somebody said that there is more. */
+  /** The last claim was full, or the endpoint was woken since. */
   mayHaveMore = true;
-  /** A claim for it is under way. */
-  isAsked = false;
-  /** It is being left to other processes: it is not claimed for before that is written. */
-  isLeaving = false;
-  /** Nothing is claimed for it for a moment. */
-  isResting = false;
+  /** A claim for this endpoint is in flight. */
+  isClaiming = false;
+  /** This process is releasing the endpoint to other processes. It claims nothing more until the release is written. */
+  isReleasing = false;
+  /** This process pauses claims for the endpoint. */
+  isCoolingDown = false;
 
   constructor(endpoint: EndpointKey) {
     this.endpoint = endpoint;
   }
 
-  get held(): number {
+  get claimed(): number {
     return this.#waiting.length + this.#sending.size;
   }
 
-  /** Nothing is left to do for it here. */
+  /** This process has nothing left to do for the endpoint. */
   get isIdle(): boolean {
-    return this.held === 0 && !this.mayHaveMore && !this.isAsked && !this.isResting;
+    return this.claimed === 0 && !this.mayHaveMore && !this.isClaiming && !this.isCoolingDown;
   }
 
   get sending(): ReadonlySet<ClaimedDelivery> {
     return this.#sending;
   }
 
-  /** How many a claim may take now. None while half of what was claimed before is still there. */
+  /** How many deliveries a claim may take now. None while more than half of the earlier claims are left. */
   get room(): number {
-    const limit = this.#limitNow;
-    const ahead = this.#paceMs === undefined ? limit : (limit * aheadMs) / Math.max(this.#paceMs, 1);
-    const most = this.isAiling ? ailingHeldMax : heldMax;
-    const wanted = Math.min(Math.max(Math.floor(ahead), limit), most);
-    if (this.isResting) return 0;
-    return this.held <= wanted / 2 || wanted === limit ? Math.max(wanted - this.held, 0) : 0;
+    const limit = this.#currentLimit;
+    const prefetch =
+      this.#averageMs === undefined ? limit : (limit * prefetchMs) / Math.max(this.#averageMs, 1);
+    const max = this.isDegraded ? degradedClaimedMax : claimedMax;
+    const target = Math.min(Math.max(Math.floor(prefetch), limit), max);
+    if (this.isCoolingDown) return 0;
+    return this.claimed <= target / 2 || target === limit ? Math.max(target - this.claimed, 0) : 0;
   }
 
-  get isAiling(): boolean {
-    return (this.#paceMs ?? 0) > hangingMs || this.#failures >= failuresInRow;
+  get isDegraded(): boolean {
+    return (this.#averageMs ?? 0) > hangingMs || this.#failures >= consecutiveFailuresMax;
   }
 
-  get #limitNow(): number {
-    return this.isAiling ? Math.min(this.#limit, ailingLimit) : this.#limit;
+  get #currentLimit(): number {
+    return this.isDegraded ? Math.min(this.#limit, degradedConcurrencyMax) : this.#limit;
   }
 
   add(claims: readonly ClaimedDelivery[], room: number): void {
@@ -80,17 +81,17 @@ export class EndpointQueue {
   }
 
   /**
-   * The delivery that `next` would take; undefined while the endpoint takes no other one. Deliveries that change places are sent one at a
-   * time, whatever the endpoint's limit: requests that are open together may arrive in any order.
+   * The delivery that `next` would return; undefined while the endpoint is at its limit. Reordered deliveries are sent one at a
+   * time, whatever the endpoint limit: concurrent requests may arrive in any order.
    */
   peek(): ClaimedDelivery | undefined {
     const [first] = this.#waiting;
-    if (!first || this.#sending.size >= this.#limitNow) return undefined;
-    const isAlone = first.isReordered || [...this.#sending].some(({ isReordered }) => isReordered);
-    return isAlone && this.#sending.size > 0 ? undefined : first;
+    if (!first || this.#sending.size >= this.#currentLimit) return undefined;
+    const isExclusive = first.isReordered || [...this.#sending].some(({ isReordered }) => isReordered);
+    return isExclusive && this.#sending.size > 0 ? undefined : first;
   }
 
-  /** The next to be sent, if the endpoint takes another one now. */
+  /** Starts the next delivery; undefined while the endpoint is at its limit. */
   next(): ClaimedDelivery | undefined {
     if (!this.peek()) return undefined;
     const claim = this.#waiting.shift();
@@ -98,14 +99,16 @@ export class EndpointQueue {
     return claim;
   }
 
-  ended(claim: ClaimedDelivery, durationMs: number, isDelivered: boolean): void {
+  complete(claim: ClaimedDelivery, durationMs: number, isDelivered: boolean): void {
     this.#sending.delete(claim);
     this.#failures = isDelivered ? 0 : this.#failures + 1;
-    this.#paceMs =
-      this.#paceMs === undefined ? durationMs : this.#paceMs * (1 - paceShare) + durationMs * paceShare;
+    this.#averageMs =
+      this.#averageMs === undefined
+        ? durationMs
+        : this.#averageMs * (1 - newestWeight) + durationMs * newestWeight;
   }
 
-  /** Takes back what waits. */
+  /** Removes and returns the waiting deliveries. */
   clear(): readonly ClaimedDelivery[] {
     return this.#waiting.splice(0);
   }

@@ -11,33 +11,33 @@ export interface DeliveryFaultsSettings {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** A claim that is sent now, and until when it is this process's. */
+/** A claim that this process sends now, and the end of its lease. */
 export interface Sendable {
   readonly claim: ClaimedDelivery;
   readonly leaseUntil: Instant;
 }
 
-/** A claim that plans have looked at; it has no lease when it was let go of. */
-interface Struck {
+/** A claim after fault plans were applied; it has no lease when the plan released it. */
+interface FaultOutcome {
   readonly claim: ClaimedDelivery;
   readonly leaseUntil: Instant | null;
 }
 
 type Plan = ActivePlan<WebhookFault>;
 
-/** Only what an event brought about can be hit, and only before its first attempt: a replay and a test are asked for. */
-function isStrikable({ trigger, attempts, faultPlanId }: ClaimedDelivery): boolean {
+/** Only a first attempt triggered by an event: replays and test events are explicit requests. */
+function isEligible({ trigger, attempts, faultPlanId }: ClaimedDelivery): boolean {
   return trigger === 'event' && attempts === 0 && faultPlanId === null;
 }
 
-/** A first attempt for an event: it overtakes the delivery that a plan holds for it. */
+/** The first attempt for an event. It can overtake a delivery that a plan holds back. */
 function isFirst({ trigger, attempts }: ClaimedDelivery): boolean {
   return trigger === 'event' && attempts === 0;
 }
 
 /**
- * Lets the plans of applications hit what was claimed, in order, and gives back what is left to be sent now. What is delayed or
- * held is let go of: it is claimed again when its time has come, and is sent then like any other.
+ * Applies the fault plans of the applications to the claims, in order, and returns the claims to send now. A delayed or held
+ * delivery is released: it is claimed again when it is due, and is then sent like any other.
  */
 export async function injectFaults(
   claims: readonly ClaimedDelivery[],
@@ -49,100 +49,104 @@ export async function injectFaults(
   const byEndpoint = new Map<string, ClaimedDelivery[]>();
   for (const claim of claims)
     byEndpoint.set(claim.webhookId, [...(byEndpoint.get(claim.webhookId) ?? []), claim]);
-  const struck = await Promise.all(
-    [...byEndpoint.values()].map((own) => injectIntoEndpoint(own, leaseUntil, settings)),
+  const outcomes = await Promise.all(
+    [...byEndpoint.values()].map((endpointClaims) =>
+      injectIntoEndpoint(endpointClaims, leaseUntil, settings),
+    ),
   );
-  return struck
+  return outcomes
     .flat()
     .flatMap(({ claim, leaseUntil: until }) => (until === null ? [] : [{ claim, leaseUntil: until }]));
 }
 
-/** A plan has chosen it to be overtaken, and it was not sent yet. */
+/** A plan holds the delivery back so that another one overtakes it, and it was not sent yet. */
 function isHeld(claim: ClaimedDelivery): boolean {
   return isFirst(claim) && claim.fault?.type === 'reorder';
 }
 
 /**
- * With a plan that reorders, one after the other: a delivery that overtakes a held one is not held itself, so that neighbours change
- * places. The held one is placed directly behind the one that overtakes it, and the endpoint gets nothing else meanwhile
- * (`isReordered`), so the order at the receiver is the order here. What is left without one that overtakes it is held in the
- * database, and the next claim returns it together with one.
+ * A reorder plan is applied to one delivery after the other: a delivery that overtakes a held one is not held itself, so that
+ * neighbours swap places. The held delivery is placed directly behind the one that overtakes it, and nothing else is sent to the
+ * endpoint in between (`isReordered`), so the receiver sees this order. A delivery that nothing overtakes is held in the
+ * database, and the next claim returns it together with one that does.
  */
 async function injectIntoEndpoint(
   claims: readonly ClaimedDelivery[],
   leaseUntil: Instant,
   settings: DeliveryFaultsSettings,
-): Promise<readonly Struck[]> {
+): Promise<readonly FaultOutcome[]> {
   const plans = claims[0]?.faultPlans ?? [];
   if (!plans.some(({ fault }) => fault.type === 'reorder') && !claims.some(isHeld))
-    return injectIntoSome(claims, plans, leaseUntil, settings);
-  const all: Struck[] = [];
-  let held: Struck[] = [];
+    return applyPlans(claims, plans, leaseUntil, settings);
+  const outcomes: FaultOutcome[] = [];
+  let held: FaultOutcome[] = [];
   for (const claim of claims) {
     if (isHeld(claim)) {
       held.push({ claim, leaseUntil });
       continue;
     }
-    const open = held.length > 0 ? plans.filter(({ fault }) => fault.type !== 'reorder') : plans;
-    const [struck] = await injectIntoSome([claim], open, leaseUntil, settings);
-    if (!struck) continue;
-    if (isHeld(struck.claim)) held.push(struck);
+    const applicable = held.length > 0 ? plans.filter(({ fault }) => fault.type !== 'reorder') : plans;
+    const [outcome] = await applyPlans([claim], applicable, leaseUntil, settings);
+    if (!outcome) continue;
+    if (isHeld(outcome.claim)) held.push(outcome);
     else if (
       held.length > 0 &&
-      struck.leaseUntil !== null &&
+      outcome.leaseUntil !== null &&
       isFirst(claim) &&
-      struck.claim.fault?.type !== 'drop'
+      outcome.claim.fault?.type !== 'drop'
     ) {
-      const reordered = [struck, ...held];
-      all.push(...reordered.map((one) => ({ ...one, claim: { ...one.claim, isReordered: true } })));
+      const reordered = [outcome, ...held];
+      outcomes.push(
+        ...reordered.map((entry) => ({ ...entry, claim: { ...entry.claim, isReordered: true } })),
+      );
       held = [];
-    } else all.push(struck);
+    } else outcomes.push(outcome);
   }
-  for (const one of held) all.push(await heldAlone(one, settings));
-  return all;
+  for (const delivery of held) outcomes.push(await holdUntilOvertaken(delivery, settings));
+  return outcomes;
 }
 
-/** A delivery that was claimed without one to overtake it is held, unless its time is up or a clock is being advanced. */
-async function heldAlone(
-  { claim, leaseUntil }: Struck,
+/** Holds a delivery that no other claim overtakes, unless its hold has expired or a clock is being advanced. */
+async function holdUntilOvertaken(
+  { claim, leaseUntil }: FaultOutcome,
   { faults, wallClock, onError }: DeliveryFaultsSettings,
-): Promise<Struck> {
+): Promise<FaultOutcome> {
   const now = wallClock();
   const { heldUntil, advanceRequestId } = claim;
-  const isOver = heldUntil !== null && (heldUntil <= now || advanceRequestId !== null);
-  if (isOver) return { claim, leaseUntil };
+  const isHoldOver = heldUntil !== null && (heldUntil <= now || advanceRequestId !== null);
+  if (isHoldOver) return { claim, leaseUntil };
   try {
     await faults.hold(claim, heldUntil ?? now + limits.faultHoldMsMax);
     return { claim, leaseUntil: null };
   } catch (error) {
-    onError(error, `${claim.id} was not held`);
+    onError(error, `failed to hold ${claim.id}`);
     return { claim, leaseUntil };
   }
 }
 
-/** The oldest plan that hits a delivery wins; those that it does not hit are left to the next. */
-async function injectIntoSome(
+/** The oldest plan that hits a delivery wins. The next plan gets the deliveries that were not hit. */
+async function applyPlans(
   claims: readonly ClaimedDelivery[],
   plans: readonly Plan[],
   leaseUntil: Instant,
   settings: DeliveryFaultsSettings,
-): Promise<readonly Struck[]> {
-  const struck = new Map<string, Struck>(claims.map((claim) => [claim.id, { claim, leaseUntil }]));
-  let open = claims.filter(isStrikable);
+): Promise<readonly FaultOutcome[]> {
+  const outcomes = new Map<string, FaultOutcome>(claims.map((claim) => [claim.id, { claim, leaseUntil }]));
+  let eligible = claims.filter(isEligible);
   for (const plan of plans) {
-    const matching = open.filter(({ type }) => isForEvent(plan, type));
+    const matching = eligible.filter(({ type }) => isForEvent(plan, type));
     if (matching.length === 0) continue;
-    const { hits, until } = await take(plan, matching, leaseUntil, settings);
+    const { hits, until } = await takeHits(plan, matching, leaseUntil, settings);
     for (const claim of matching.filter(({ id }) => hits.has(id))) {
       const hit: ClaimedDelivery = { ...claim, faultPlanId: plan.id, fault: plan.fault };
-      struck.set(claim.id, { claim: hit, leaseUntil: until });
+      outcomes.set(claim.id, { claim: hit, leaseUntil: until });
     }
-    open = open.filter(({ id }) => !hits.has(id));
+    eligible = eligible.filter(({ id }) => !hits.has(id));
   }
-  return [...struck.values()];
+  return [...outcomes.values()];
 }
 
-async function take(
+async function takeHits(
   plan: Plan,
   claims: readonly ClaimedDelivery[],
   leaseUntil: Instant,
@@ -151,19 +155,18 @@ async function take(
   const { fault } = plan;
   const now = wallClock();
   const delayMs = fault.type === 'delay' ? fault.seconds * 1_000 : null;
-  const some = claims.map((claim) => ({
+  const deliveries = claims.map((claim) => ({
     claim,
     dueAt: delayMs === null ? null : appTime(claim, now) + delayMs,
   }));
-  const isLetGo = fault.type === 'delay';
-  // Every copy may take as long as an attempt.
+  // Each copy may take as long as an attempt.
   const copiesMs = fault.type === 'duplicate' ? fault.copies * limits.webhookTimeoutMs : 0;
-  const until = isLetGo ? null : leaseUntil + copiesMs;
+  const until = fault.type === 'delay' ? null : leaseUntil + copiesMs;
   try {
-    return { hits: await faults.takeDeliveries(plan, some, until), until };
+    return { hits: await faults.takeDeliveries(plan, deliveries, until), until };
   } catch (error) {
-    // An event is worth more than a fault: it goes out as if there were no plan.
-    onError(error, `${plan.id} was not counted`);
+    // Delivering the event matters more than the fault: send it as if there were no plan.
+    onError(error, `failed to count matches of fault plan ${plan.id}`);
     return { hits: new Set(), until };
   }
 }

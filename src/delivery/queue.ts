@@ -13,39 +13,39 @@ import {
   dueEndpoints,
   type EndpointKey,
   endLeases,
-  type Held,
   type MarkedAttempt,
   type MarkedCopy,
   mark,
   markedColumns,
   markWithCopies,
+  type ReleasedClaim,
   releaseDeliveries,
   releaseEndpoints,
-  unstrand,
+  rescheduleStranded,
 } from './statements.ts';
 
 export type { ClaimedDelivery, CopiedAttempt, EndpointKey, MarkedAttempt } from './statements.ts';
 
-export interface ClaimTerms {
+export interface ClaimOptions {
   readonly wallNow: Instant;
   readonly leaseUntil: Instant;
-  /** The bytes of event data that the claim may return. One delivery is claimed whatever its size. */
+  /** Bytes of event data that the claim may return. The first delivery is claimed whatever its size. */
   readonly bytesMax: number;
 }
 
 export interface Claimed {
   readonly claims: readonly ClaimedDelivery[];
-  /** More is due for these endpoints than `bytesMax` allowed. */
+  /** More deliveries are due for these endpoints than `bytesMax` allowed. */
   readonly hasMore: boolean;
 }
 
 const clearMax = 1_000;
 const endpointsMax = 2_000;
 
-/** The deliveries as a queue: the engine's, because it is the only writer, and apart from it, because no command asks. */
+/** The deliveries table as a queue. Its writes are not part of a command, so they do not go through the engine. */
 export class DeliveryQueue {
   readonly #database: Database;
-  /** What this process is known by among those that send. */
+  /** Identifies this process among all sending processes. */
   readonly #sender: string;
 
   constructor(database: Database, sender: string) {
@@ -55,9 +55,9 @@ export class DeliveryQueue {
 
   async claim(
     endpoints: readonly (EndpointKey & { readonly room: number })[],
-    { wallNow, leaseUntil, bytesMax }: ClaimTerms,
+    { wallNow, leaseUntil, bytesMax }: ClaimOptions,
   ): Promise<Claimed> {
-    // Sorted: two nodes that want the same endpoints ask for them in one order.
+    // Sorted: two nodes that claim the same endpoints lock them in the same order.
     const sorted = [...endpoints].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     const rows = await this.#database.query<ClaimedRow>(claim, [
       ...keyArrays(sorted),
@@ -71,20 +71,20 @@ export class DeliveryQueue {
       sortedOrganizations(sorted.map(({ orgId }) => orgId)),
       Math.max(0, Math.floor(bytesMax)),
     ]);
-    // Deliveries of one event share one string.
+    // Deliveries of the same event share one string.
     const dataByEvent = new Map<string, string>();
     for (const { orgId, eventId, data } of rows)
       if (data !== null) dataByEvent.set(`${orgId} ${eventId}`, data);
     const claims = rows.map(({ hasMore: _, ...row }) => {
       const data = dataByEvent.get(`${row.orgId} ${row.eventId}`);
-      if (data === undefined) throw new Error(`the claim of ${row.id} came without its event`);
+      if (data === undefined) throw new Error(`the claim of ${row.id} has no event data`);
       return { ...row, data, isReordered: false };
     });
     return { claims, hasMore: rows[0]?.hasMore ?? false };
   }
 
-  /** And leaves the endpoints given to others. */
-  async mark(attempts: readonly MarkedAttempt[], left: readonly string[]): Promise<void> {
+  /** Records attempts, and releases the given endpoints to other processes. */
+  async mark(attempts: readonly MarkedAttempt[], releasedWebhookIds: readonly string[]): Promise<void> {
     const copies = attempts.flatMap(copiesOf);
     await this.#database.query(copies.length === 0 ? mark : markWithCopies, [
       ...markedColumns.map(([property, , type]) =>
@@ -94,7 +94,7 @@ export class DeliveryQueue {
         ),
       ),
       this.#sender,
-      encodeArray('text', left),
+      encodeArray('text', releasedWebhookIds),
       sortedOrganizations(attempts.map(({ orgId }) => orgId)),
       ...(copies.length === 0 ? [] : copiedColumns).map(([property, , type]) =>
         encodeArray(
@@ -105,13 +105,13 @@ export class DeliveryQueue {
     ]);
   }
 
-  /** Ends leases of this process before their time: what was not sent is as before, what was may have arrived. */
-  async endLeases(claims: readonly Held[]): Promise<void> {
+  /** Ends leases of this process early. An unsent delivery returns to its previous state; a sent one may have arrived. */
+  async endLeases(claims: readonly ReleasedClaim[]): Promise<void> {
     await this.#database.query(endLeases, [
       ...(['orgId', 'id'] as const).map((property) =>
         encodeArray(
           'text',
-          claims.map((claimed) => claimed[property]),
+          claims.map((released) => released[property]),
         ),
       ),
       encodeArray(
@@ -125,12 +125,12 @@ export class DeliveryQueue {
     ]);
   }
 
-  /** Leaves every endpoint to others. */
-  async leaveAll(): Promise<void> {
+  /** Releases all endpoints of this process to other processes. */
+  async releaseOwnEndpoints(): Promise<void> {
     await this.#database.query(releaseEndpoints, [this.#sender]);
   }
 
-  /** Endpoints that have something due, and where to go on; undefined when all were looked at. */
+  /** Endpoints that have something due, and the cursor of the next page; undefined after the last page. */
   async findDue(
     wallNow: Instant,
     after: EndpointKey | undefined,
@@ -143,20 +143,20 @@ export class DeliveryQueue {
       retryAheadMsMax,
     ]);
     for (const { orgId, webhookId, now } of rows.filter(({ isStranded }) => isStranded))
-      await this.#database.query(unstrand, [orgId, webhookId, new Date(now).toISOString()]);
+      await this.#database.query(rescheduleStranded, [orgId, webhookId, new Date(now).toISOString()]);
     return {
       due: rows.filter(({ isDue, isStranded }) => isDue || isStranded),
       next: rows.find(({ isLast }) => isLast),
     };
   }
 
-  /** For the only process on its database: whatever was being sent at its start has lost its sender. */
+  /** For the only process on its database: at its start, no earlier lease has a live sender. */
   async releaseAll(): Promise<void> {
     await this.#database.query(releaseDeliveries, []);
     await this.#database.query(releaseEndpoints, [null]);
   }
 
-  /** Clears what was sent and answered before an instant of the wall clock; that there was an attempt stays. */
+  /** Clears headers and bodies of attempts sent before a wall-clock instant. The attempts themselves remain. */
   async clearBodies(before: Instant): Promise<number> {
     let cleared = 0;
     for (;;) {
@@ -168,7 +168,7 @@ export class DeliveryQueue {
 }
 
 function copiesOf({ orgId, deliveryId, copies }: MarkedAttempt): readonly MarkedCopy[] {
-  return copies.map((copy, place) => ({ ...copy, orgId, deliveryId, behind: copies.length - 1 - place }));
+  return copies.map((copy, i) => ({ ...copy, orgId, deliveryId, behind: copies.length - 1 - i }));
 }
 
 function keyArrays(keys: readonly EndpointKey[]): Buffer[] {

@@ -4,34 +4,34 @@ import { limits } from '../kernel/limits.ts';
 import { retryAfterOf } from '../kernel/retry.ts';
 import { type AddressGuard, AddressRefused } from './address-guard.ts';
 
-/** What came of one request to a receiver. */
+/** The outcome of one request to a receiver. */
 export interface Outcome {
   readonly responseStatus: number | null;
   readonly responseHeaders: Readonly<Record<string, string>> | null;
   /** The first 16 KiB. */
   readonly responseBody: string | null;
   readonly durationMs: number;
-  /** Null when it was delivered. */
+  /** Null when the receiver answered 2xx. */
   readonly error: string | null;
   readonly retryAfterSeconds: number;
 }
 
-/** What an examination does otherwise than a delivery. */
-export interface Manner {
+/** Options that an examination sets and a delivery does not. */
+export interface SendOptions {
   readonly method?: 'POST' | 'GET';
-  /** Less than the limit. */
+  /** Shorter than the delivery timeout. */
   readonly timeoutMs?: number;
-  /** On a connection that is used for nothing else. */
-  readonly isAlone?: boolean;
+  /** Closes the connection after the response instead of reusing it. */
+  readonly closesConnection?: boolean;
   readonly signal?: AbortSignal;
 }
 
 const headerBytesMax = 16 * 1024;
 
 /**
- * Sends one request, within bounds of time and memory whatever the receiver does: it is waited for as long as the limit
- * says, from the look-up of its name to the last byte, and of its answer the first 16 KiB are read. Redirects are not
- * followed, so what the guard has looked at is all that is ever connected to.
+ * Sends one request, with bounded time and memory whatever the receiver does: the timeout covers everything from the DNS lookup
+ * to the last byte, and only the first 16 KiB of the response are read. Redirects are not followed, so every connection goes to
+ * an address that the guard has checked.
  */
 export class Sender {
   readonly #guard: AddressGuard;
@@ -49,67 +49,81 @@ export class Sender {
     });
   }
 
-  /** Undefined when it was cut short by `stop`: nobody knows then what became of it. */
+  /** Undefined when `stop` aborted the request: its outcome is unknown. */
   async send(
     url: string,
     headers: Readonly<Record<string, string>>,
     body: string | Readable | null,
     wallClock: () => number,
-    { method = 'POST', timeoutMs = limits.webhookTimeoutMs, isAlone = false, signal }: Manner = {},
+    {
+      method = 'POST',
+      timeoutMs = limits.webhookTimeoutMs,
+      closesConnection = false,
+      signal,
+    }: SendOptions = {},
   ): Promise<Outcome | undefined> {
     const startedAt = performance.now();
-    const took = () => Math.round(performance.now() - startedAt);
-    const nothing = { responseStatus: null, responseHeaders: null, responseBody: null, retryAfterSeconds: 0 };
-    // A name is looked at by the connection; an address that is written out is not looked up at all.
+    const elapsedMs = () => Math.round(performance.now() - startedAt);
+    const noResponse = {
+      responseStatus: null,
+      responseHeaders: null,
+      responseBody: null,
+      retryAfterSeconds: 0,
+    };
+    // The connection checks host names when it resolves them. A literal IP address is never resolved, so it is checked here.
     const problem = this.#guard.problemAsWritten(url);
-    if (problem !== null) return { ...nothing, durationMs: took(), error: problem };
-    const cut = new AbortController();
-    let isLate = false;
+    if (problem !== null) return { ...noResponse, durationMs: elapsedMs(), error: problem };
+    const controller = new AbortController();
+    let isTimedOut = false;
     const timer = setTimeout(() => {
-      isLate = true;
-      cut.abort();
+      isTimedOut = true;
+      controller.abort();
     }, timeoutMs);
-    const signals = signal ? AbortSignal.any([cut.signal, signal]) : cut.signal;
-    this.#open.add(cut);
+    const abortSignal = signal ? AbortSignal.any([controller.signal, signal]) : controller.signal;
+    this.#open.add(controller);
     try {
       const response = await request(url, {
         dispatcher: this.#agent,
         method,
         headers,
         body,
-        reset: isAlone,
-        signal: signals,
+        reset: closesConnection,
+        signal: abortSignal,
       });
       const { statusCode } = response;
-      const shown = textHeaders(response.headers);
+      const responseHeaders = textHeaders(response.headers);
       const responseBody = await firstBytes(response.body, limits.webhookResponseBytesMax);
       if (this.#isStopped) return undefined;
       return {
         responseStatus: statusCode,
-        responseHeaders: shown,
+        responseHeaders,
         responseBody,
-        durationMs: took(),
+        durationMs: elapsedMs(),
         error: problemOfStatus(statusCode),
-        retryAfterSeconds: retryAfterOf(shown['retry-after'], shown.date, wallClock()),
+        retryAfterSeconds: retryAfterOf(responseHeaders['retry-after'], responseHeaders.date, wallClock()),
       };
     } catch (error) {
       if (this.#isStopped) return undefined;
-      return { ...nothing, durationMs: took(), error: isLate ? tooLate(timeoutMs) : plainWords(error, url) };
+      return {
+        ...noResponse,
+        durationMs: elapsedMs(),
+        error: isTimedOut ? timeoutMessage(timeoutMs) : connectionErrorMessage(error, url),
+      };
     } finally {
       clearTimeout(timer);
-      this.#open.delete(cut);
+      this.#open.delete(controller);
     }
   }
 
-  /** Cuts short what is under way. */
+  /** Aborts the in-flight requests. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const cut of this.#open) cut.abort();
+    for (const controller of this.#open) controller.abort();
     await this.#agent.destroy();
   }
 }
 
-const tooLate = (ms: number = limits.webhookTimeoutMs) =>
+const timeoutMessage = (ms: number = limits.webhookTimeoutMs) =>
   `Timeout: no answer within ${Math.round(ms / 1_000)} seconds.`;
 
 function problemOfStatus(status: number): string | null {
@@ -119,7 +133,7 @@ function problemOfStatus(status: number): string | null {
   return `Status ${status}: only 2xx counts as delivered.`;
 }
 
-/** What a body begins with, as text that a database can keep. An answer that never ends is left when there is enough of it. */
+/** The start of a body as text that a database can store. Stops reading an endless response when there is enough of it. */
 async function firstBytes(
   body: AsyncIterable<Buffer> & { destroy(): unknown },
   bytesMax: number,
@@ -133,7 +147,7 @@ async function firstBytes(
       if (bytes >= bytesMax) break;
     }
   } catch {
-    // The status has come, and that is what counts; the rest of the body did not.
+    // The status has arrived and decides the outcome, so an incomplete body does not matter.
   }
   body.destroy();
   const text = Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
@@ -151,45 +165,45 @@ function textHeaders(
   );
 }
 
-const plain: Readonly<Record<string, (host: string) => string>> = {
+const messagesByCode: Readonly<Record<string, (host: string) => string>> = {
   ECONNREFUSED: (host) => `Connection refused: nothing listens at ${host}.`,
-  EHOSTUNREACH: (host) => `Network: there is no way to ${host}.`,
-  ENETUNREACH: (host) => `Network: there is no way to ${host}.`,
-  ETIMEDOUT: () => tooLate(),
-  UND_ERR_CONNECT_TIMEOUT: () => tooLate(),
-  UND_ERR_HEADERS_TIMEOUT: () => tooLate(),
-  UND_ERR_BODY_TIMEOUT: () => tooLate(),
+  EHOSTUNREACH: (host) => `Network: there is no route to ${host}.`,
+  ENETUNREACH: (host) => `Network: there is no route to ${host}.`,
+  ETIMEDOUT: () => timeoutMessage(),
+  UND_ERR_CONNECT_TIMEOUT: () => timeoutMessage(),
+  UND_ERR_HEADERS_TIMEOUT: () => timeoutMessage(),
+  UND_ERR_BODY_TIMEOUT: () => timeoutMessage(),
   ECONNRESET: () => 'Connection closed: it ended before an answer came.',
   EPIPE: () => 'Connection closed: it ended before an answer came.',
   UND_ERR_SOCKET: () => 'Connection closed: it ended before an answer came.',
   UND_ERR_HEADERS_OVERFLOW: () => `Answer: its headers are larger than ${headerBytesMax} bytes.`,
 };
 
-/** What went wrong before there was a status, in words that say where to look. */
-function plainWords(error: unknown, url: string): string {
+/** The message for a request that failed before a status arrived. Its prefix names the area to check. */
+function connectionErrorMessage(error: unknown, url: string): string {
   const causes = causesOf(error);
   const refused = causes.find((cause) => cause instanceof AddressRefused);
   if (refused) return refused.message;
   const { host, hostname } = new URL(url);
-  for (const { code = '', message, name, syscall, reason } of causes) {
-    // Some messages go on for lines that only a developer of Node could use.
-    const [line = ''] = (reason ?? message).split('\n');
+  for (const { code = '', message: text, name, syscall, reason } of causes) {
+    // Some messages have further lines that only help a developer of Node.
+    const [line = ''] = (reason ?? text).split('\n');
     if (syscall === 'getaddrinfo' || syscall?.startsWith('query'))
       return code === 'ENOTFOUND'
-        ? `DNS: the name ${hostname} is not known.`
-        : `DNS: the name ${hostname} could not be looked up just now.`;
-    const words = plain[code];
-    if (words) return words(host);
-    if (unreadable.has(name) || unreadable.has(code)) return `Answer: it is not HTTP (${line}).`;
-    if (isTls(code, message)) return `TLS: ${line.trim()}.`;
-    // Its message names addresses, also the local one of this machine.
+        ? `DNS: the name ${hostname} was not found.`
+        : `DNS: the name ${hostname} could not be resolved. The name server may be unavailable.`;
+    const message = messagesByCode[code];
+    if (message) return message(host);
+    if (invalidResponses.has(name) || invalidResponses.has(code)) return `Answer: it is not HTTP (${line}).`;
+    if (isTls(code, text)) return `TLS: ${line.trim()}.`;
+    // The message contains addresses, including the local one of this machine.
     if (syscall === 'connect') return `Connection failed: ${code}.`;
   }
-  return `Connection failed: ${causes.at(-1)?.message.split('\n')[0] ?? 'for a reason unknown'}.`;
+  return `Connection failed: ${causes.at(-1)?.message.split('\n')[0] ?? 'unknown reason'}.`;
 }
 
-/** How undici says that an answer makes no sense: by name, and once by code. */
-const unreadable: ReadonlySet<string> = new Set([
+/** Errors that undici reports for a response that is not valid HTTP: by name, and one by code. */
+const invalidResponses: ReadonlySet<string> = new Set([
   'HTTPParserError',
   'AssertionError',
   'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
@@ -198,11 +212,11 @@ const unreadable: ReadonlySet<string> = new Set([
 type Cause = Error & {
   readonly code?: string;
   readonly syscall?: string;
-  /** What OpenSSL calls it. */
+  /** The reason that OpenSSL reports. */
   readonly reason?: string;
 };
 
-/** An error, what it holds (one for each address that was tried) and what caused it. */
+/** An error, its inner errors (one per attempted address) and its causes. */
 function causesOf(error: unknown): readonly Cause[] {
   if (!(error instanceof Error)) return [];
   const inner = error instanceof AggregateError ? error.errors : [];

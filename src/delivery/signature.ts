@@ -13,7 +13,7 @@ export function newWebhookSecret(): string {
   return `whsec_${randomBytes(secretBytes).toString('base64')}`;
 }
 
-/** What a secret of an endpoint belongs to: sealed for one, it opens for no other. */
+/** The owner of an endpoint secret. A secret sealed for one endpoint cannot be opened for another. */
 export function belongsTo(orgId: string, webhookId: string): string {
   return `${orgId} ${webhookId}`;
 }
@@ -21,11 +21,11 @@ export function belongsTo(orgId: string, webhookId: string): string {
 export interface Signing {
   readonly eventId: string;
   readonly payload: string;
-  /** The real time, so that verifiers accept it. */
+  /** The real time: verifiers reject old timestamps. */
   readonly signedAt: Instant;
 }
 
-/** The headers of Standard Webhooks. While secrets overlap each of them signs, the newest first. */
+/** The Standard Webhooks headers. While secrets overlap, each active secret signs, the newest first. */
 export function signedHeaders(
   secrets: readonly string[],
   { eventId, payload, signedAt }: Signing,
@@ -42,14 +42,14 @@ export function signedHeaders(
 const overlapMsMax = limits.webhookOverlapSecondsMax * 1_000;
 
 /**
- * Whether a secret signs, by the wall clock. An end further away than the longest overlap was written by the release before, which
- * went by the application clock: such an overlap is over.
+ * Whether a secret is active, by the wall clock. An expiry beyond the longest overlap was written by the previous release, which
+ * used the application clock: such an overlap has ended.
  */
 function isActive({ expiresAt }: StoredSecret, wallNow: Instant): boolean {
   return expiresAt === null || (expiresAt > wallNow && expiresAt <= wallNow + overlapMsMax);
 }
 
-/** The secrets that sign now; undefined when they cannot be read. */
+/** The active secrets; undefined when they cannot be decrypted. */
 export function openSecrets(
   vault: Vault,
   secrets: readonly StoredSecret[],
@@ -66,8 +66,8 @@ export function openSecrets(
   }
 }
 
-/** A server with another secret than the one before would fail at every delivery: it is told at the start. */
-export async function tryVault(vault: Vault, reader: Reader): Promise<void> {
+/** Fails at startup if SANDBANK_SECRET has changed: otherwise every delivery would fail. */
+export async function checkVaultSecret(vault: Vault, reader: Reader): Promise<void> {
   const webhook = await findAnyWebhook(reader);
   const [secret] = webhook?.secrets ?? [];
   if (webhook && secret) vault.open(secret.sealed, belongsTo(webhook.orgId, webhook.id));

@@ -1,26 +1,27 @@
 import type { EventRow } from '../kernel/event.ts';
 import type { ActivePlan, WebhookFault } from '../kernel/fault.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { RetryProfile } from '../kernel/retry.ts';
 import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
 import { activePlans } from '../resources/fault-plans/table.ts';
 import type { AttemptRow, DeliveryRow } from '../resources/webhooks/delivery-table.ts';
 import type { StoredSecret } from '../resources/webhooks/table.ts';
 
-/** A row of the claim statement. */
+/** A row that the claim statement returns. */
 export interface ClaimedRow extends Omit<ClaimedDelivery, 'data' | 'isReordered'> {
   /** Null when an earlier row has the same event. */
   readonly data: string | null;
-  /** The byte limit of the claim left out deliveries that are due. */
+  /** The byte limit of the claim excluded deliveries that are due. */
   readonly hasMore: boolean;
 }
 
-/** An endpoint, by its organization and itself. */
+/** The key of an endpoint. */
 export interface EndpointKey {
-  readonly orgId: string;
-  readonly webhookId: string;
+  readonly orgId: Id<'organization'>;
+  readonly webhookId: Id<'webhook'>;
 }
 
-/** A delivery that this process has claimed, with all that sending it takes. */
+/** A delivery that this process has claimed, with everything needed to send it. */
 export interface ClaimedDelivery
   extends Pick<DeliveryRow, 'orgId' | 'id' | 'appId' | 'webhookId' | 'eventId' | 'trigger'>,
     Pick<DeliveryRow, 'tries' | 'attempts' | 'token' | 'dueAt' | 'createdAt' | 'faultPlanId'> {
@@ -30,60 +31,60 @@ export interface ClaimedDelivery
   readonly concurrencyMax: number;
   readonly type: EventRow['type'];
   readonly sequence: number;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly data: string;
   readonly eventAt: Instant;
-  /** The clock of the application: how far it is ahead, where it stands, and whose advance it is part of. */
+  /** The application clock: its offset, the instant at which it is frozen, and the request that is advancing it. */
   readonly offsetMs: bigint | null;
   readonly frozenAt: Instant | null;
-  readonly advanceRequestId: string | null;
-  /** Since when every attempt at this endpoint has failed; null when the last one did not. */
+  readonly advanceRequestId: Id<'request'> | null;
+  /** Since when every attempt at this endpoint has failed; null when the last one succeeded. */
   readonly failingSince: Instant | null;
-  /** What the plan that hit it does. */
+  /** The fault of the plan that hit the delivery. */
   readonly fault: WebhookFault | null;
-  /** The plans that may hit it; null when its application has none. */
+  /** The active plans of its application; null when there are none. */
   readonly faultPlans: readonly ActivePlan<WebhookFault>[] | null;
-  /** Until when a fault plan held it, before this claim. */
+  /** Until when a fault plan held the delivery before this claim. */
   readonly heldUntil: Instant | null;
-  /** It changes places with another one: both are sent while nothing else is sent to the endpoint. */
+  /** The delivery swaps places with another one: nothing else is sent to the endpoint at the same time. */
   readonly isReordered: boolean;
 }
 
-/** One more request with the same bytes, made before the attempt that counts. */
+/** An additional request with the same bytes, sent before the attempt that counts. */
 export type CopiedAttempt = Pick<
   AttemptRow,
   'responseStatus' | 'responseHeaders' | 'responseBody' | 'durationMs' | 'error'
 >;
 
-/** What came of an attempt, and where the delivery stands now. */
+/** The result of an attempt and the new state of its delivery. */
 export interface MarkedAttempt
   extends Omit<AttemptRow, 'bodiesCleared'>,
     Pick<DeliveryRow, 'webhookId' | 'token' | 'dueAt'> {
   readonly copies: readonly CopiedAttempt[];
 }
 
-/** The clock of an endpoint's application. With `offset 0` a plan that was made while tables were empty looks up by key. */
+/** Joins the application clock. `offset 0` keeps the lookup by key, even if PostgreSQL planned the statement on empty tables. */
 const clockOf = (app: string, wallNow: string) => `left join lateral (
       select c.offset_ms, c.stands_at, c.advance, coalesce(c.stands_at, ${wallNow} + c.offset_ms * interval '1 millisecond') as now
       from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(${app}, 4) offset 0) c on true`;
 
 /**
- * Claims what is due for the endpoints given, as many of each as there is room for. An endpoint is sent to by one process at
- * a time, which can then keep to its limit of open requests and take many at once: ten in a claim, as many as the limit
- * leaves, made 500 deliveries a second, and hundreds in a claim more than twice that. The row of the endpoint is locked meanwhile;
- * one that is locked, or another process sends to, is left to that one. Who sends is asked again when it is written: a statement
- * that began before the other one's commit has still seen nobody.
+ * Claims due deliveries of the given endpoints, up to the room of each. Only one process at a time sends to an endpoint. That
+ * process can enforce the limit of open requests by itself and claim many deliveries at once: ten per claim, as many as the
+ * limit leaves, reached 500 deliveries a second, and hundreds per claim more than twice that. The claim locks the endpoint row,
+ * and skips endpoints that are locked or that another process sends to. The write checks the sender again, because a statement
+ * that started before the commit of another claim does not see its sender yet.
  *
- * A lease that has ended was that of a process that died: its attempt goes into the history, so that a receiver who got an
- * event twice finds the reason there.
+ * An expired lease belongs to a process that died. The claim adds its attempt to the history, so that a receiver who got an event
+ * twice finds the reason there.
  *
- * A claim has a limit in bytes ($8), because an event may have 256 KiB and a process has a limited memory. Endpoints take turns
- * (`rank`), so every endpoint gets its share of the bytes, and the first delivery is claimed whatever its size. An event that several
- * endpoints receive counts once and is read once: only the first row of an event carries its data.
+ * A claim has a limit in bytes ($8), because an event may have 256 KiB and the memory of a process is limited. Endpoints take
+ * turns (`rank`), so every endpoint gets its share of the bytes, and the first delivery is claimed whatever its size. An event
+ * that several endpoints receive counts once and is read once: only the first row of an event carries its data.
  *
- * A delivery that a fault plan holds is claimed together with the one that overtakes it, in addition to the room, so that the two can be
- * sent in their new order; else when its time is up. While a clock is advanced nothing waits for real time: the delivery is
- * claimed when nothing is left that could overtake it.
+ * A delivery that a fault plan holds is claimed together with the one that overtakes it, in addition to the room, so that the two
+ * can be sent in their new order; otherwise when its hold expires. While a clock is being advanced nothing waits for real time:
+ * the delivery is claimed when no other delivery is left to overtake it.
  */
 export const claim: Statement = {
   name: 'deliveries_claim',
@@ -184,11 +185,11 @@ export const markedColumns: readonly MarkedColumn[] = [
 ];
 const marked = markedColumns.map(([, column]) => `u.${column}`).join(', ');
 
-/** A copy, and the delivery that it is one of. */
+/** A copy and its delivery. */
 export interface MarkedCopy extends CopiedAttempt {
-  readonly deliveryId: string;
-  readonly orgId: string;
-  /** How many copies there are behind it. */
+  readonly deliveryId: Id<'delivery'>;
+  readonly orgId: Id<'organization'>;
+  /** The number of copies after this one. */
   readonly behind: number;
 }
 
@@ -201,14 +202,14 @@ export const copiedColumns: readonly (readonly [keyof MarkedCopy, string, Column
 
 const first = markedColumns.length + 1;
 
-/** This process has nothing more for the endpoint: any other may send to it from now on. */
-const isLeft = `h.sender = $${first} and h.webhook_id = any($${first + 1}::text[])`;
+/** This process releases the endpoint: any other process may send to it from now on. */
+const isReleased = `h.sender = $${first} and h.webhook_id = any($${first + 1}::text[])`;
 
 const unnested = (columns: readonly (readonly [string, string, ColumnType])[], from: number, name: string) =>
   `unnest(${columns.map(([, , type], i) => `$${from + i}::${type}[]`).join(', ')})
         as ${name}(${columns.map(([, column]) => column).join(', ')})`;
 
-/** The copies of an attempt stand before it in the history, and so the last attempt is still the one that counts. */
+/** Copies precede their attempt in the history, so the last attempt is still the one that counts. */
 const copies = {
   counted: `+ (select count(*) from ${unnested(copiedColumns, first + 3, 'c')} where c.org_id = u.org_id and c.id = u.id)`,
   written: `copied as (
@@ -220,8 +221,8 @@ const copies = {
 } as const;
 
 /**
- * Writes what came of attempts: the delivery, if the claim still holds, the attempt and how the endpoint is doing. A claim
- * that was lost meanwhile writes nothing, because somebody else is sending by now.
+ * Records attempts: the new state of the delivery, if the claim is still valid, the attempt, and the endpoint health. A claim
+ * that was lost in the meantime writes nothing, because another process is sending the delivery.
  */
 const markText = (counted: string, written: string) => `with done as (
       update deliveries d set status = u.status, due_at = u.due_at, attempts = d.attempts + 1 ${counted}, tries = d.tries + 1,
@@ -246,23 +247,23 @@ const markText = (counted: string, written: string) => `with done as (
           else least(h.failing_since, excluded.failing_since) end,
         last_success_at = coalesce(excluded.last_success_at, h.last_success_at),
         last_failure_at = coalesce(excluded.last_failure_at, h.last_failure_at),
-        sender = case when ${isLeft} then null else h.sender end,
-        sender_until = case when ${isLeft} then null else h.sender_until end
+        sender = case when ${isReleased} then null else h.sender end,
+        sender_until = case when ${isReleased} then null else h.sender_until end
       returning 1)
     select count(*)::integer as marked from done`;
 
 export const mark: Statement = { name: 'deliveries_mark', text: markText('', '') };
 
-/** For a batch in which a fault plan has sent something more than once. */
+/** For a batch with deliveries that a fault plan duplicated. */
 export const markWithCopies: Statement = {
   name: 'deliveries_mark_copies',
   text: markText(copies.counted, copies.written),
 };
 
 /**
- * Endpoints that have something due by the clock of their application, of a number of them behind a given one. It jumps from
- * endpoint to endpoint over the index, as timers are found. What lies further ahead than any retry was planned by a clock that
- * has been put back since.
+ * One page of endpoints after a cursor, with those that have something due by their application clock. It skips from endpoint to
+ * endpoint on the index, like the timer query. A delivery that is due later than any retry was scheduled before its clock was set
+ * back: it is stranded.
  */
 export const dueEndpoints: Statement = {
   name: 'deliveries_due_endpoints',
@@ -284,7 +285,8 @@ export const dueEndpoints: Statement = {
     where w.n = $4 or (e.is_open and (w.due_at <= c.now or w.due_at > c.now + $5 * interval '1 millisecond'))`,
 };
 
-export const unstrand: Statement = {
+/** Makes stranded deliveries due now. */
+export const rescheduleStranded: Statement = {
   name: 'deliveries_unstrand',
   text: `update deliveries d set due_at = $3 where d.org_id = $1 and d.webhook_id = $2 and d.status = 'pending' and d.due_at > $3`,
 };
@@ -314,8 +316,8 @@ export const clearBodies: Statement = {
     where ctid = any(array(select ctid from old)) returning 1 as cleared`,
 };
 
-/** A claim of this process that is given up. */
-export interface Held extends Pick<ClaimedDelivery, 'orgId' | 'id' | 'token'> {
+/** A claim that this process releases. */
+export interface ReleasedClaim extends Pick<ClaimedDelivery, 'orgId' | 'id' | 'token'> {
   readonly isSent: boolean;
 }
 

@@ -1,12 +1,13 @@
+import type { Id } from '../kernel/ids.ts';
 import { defineTable, type Instant, type Statement } from '../kernel/table.ts';
 
-/** The status of an answer that is still to come: its request takes several transactions. */
+/** The status of a stored response whose request is in progress: it takes several transactions. */
 export const pendingStatus = 0;
 
-/** An answer that is kept for its idempotency key. */
+/** A response stored for its idempotency key. */
 export interface IdempotencyRow {
-  readonly orgId: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'>;
   readonly key: string;
   readonly fingerprint: Uint8Array;
   readonly status: number;
@@ -26,8 +27,8 @@ export const idempotencyTable = defineTable<IdempotencyRow>('idempotency', ['org
 
 /** A response with its secrets, encrypted. The row in `idempotency` has the same response without them. */
 export interface StoredSecretRow {
-  readonly orgId: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'>;
   readonly key: string;
   readonly sealedBody: string;
   readonly createdAt: Instant;
@@ -39,7 +40,7 @@ export const storedSecretsTable = defineTable<StoredSecretRow>(
   { orgId: 'text', appId: 'text', key: 'text', sealedBody: 'text', createdAt: 'timestamptz' },
 );
 
-/** `n` is the place of the key in the arrays given, from 1. The lateral form keeps it on the index, see selectByKeys. */
+/** `n` is the position of the key in the arrays, from 1. The lateral form makes PostgreSQL use the index, see selectByKeys. */
 export const findAnswers: Statement = {
   name: 'idempotency_by_keys',
   text: `select k.n::integer as n, t.org_id as "orgId", t.key, t.fingerprint, t.status, t.body, t.created_at as "createdAt", s.sealed_body as "sealedBody"
@@ -52,7 +53,7 @@ export const findAnswers: Statement = {
       where s.org_id = k.org_id and s.app_id = k.app_id and s.key = k.key offset 0) s on true`,
 };
 
-/** Old answers in bounded bites, so that reaping a day's worth never holds up a write. */
+/** Deletes old responses in bounded batches, so that a day's worth never blocks a write. */
 export const reapAnswers: Statement = {
   name: 'idempotency_reap',
   text: `with old as (select ctid from idempotency where created_at < $1 limit $2)

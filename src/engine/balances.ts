@@ -10,15 +10,15 @@ const byKeys: Statement = {
       where b.org_id = k.org_id and b.account = k.account and b.currency = k.currency offset 0) t`,
 };
 
-/** Balances by key; one that nothing was ever posted to is absent. */
+/** Balances by key; a balance without any posting is absent. */
 export function findBalances(
   connection: Connection,
-  wanted: readonly Pick<BalanceRow, 'orgId' | 'account' | 'currency'>[],
+  keys: readonly Pick<BalanceRow, 'orgId' | 'account' | 'currency'>[],
 ): Promise<readonly BalanceRow[]> {
   const column = (name: 'orgId' | 'account' | 'currency') =>
     encodeArray(
       'text',
-      wanted.map((one) => one[name]),
+      keys.map((key) => key[name]),
     );
   return connection.query<BalanceRow>(byKeys, [column('orgId'), column('account'), column('currency')]);
 }

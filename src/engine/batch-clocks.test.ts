@@ -3,10 +3,10 @@ import type { Connection } from '../db/database.ts';
 import { clockIdOf } from '../kernel/clock.ts';
 import type { AnyResource, RowRead } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
+import type { Submission } from '../kernel/submission.ts';
 import { type AnyRow, defineTable } from '../kernel/table.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { KnownClocks } from './known-clocks.ts';
-import type { Submission } from './submission.ts';
 import { WorkingSet } from './working-set.ts';
 
 const wallNow = Date.UTC(2026, 0, 1);
@@ -22,7 +22,7 @@ const resource = (name: 'clock' | 'payment', table: string) =>
   }) as unknown as AnyResource;
 
 const clock = (id: string, offsetMs: number, version: number, frozenAt: number | null = null) => ({
-  ...{ orgId: 'org_1', id, offsetMs: BigInt(offsetMs), frozenAt, version },
+  ...{ orgId: formatId('organization', '1'), id, offsetMs: BigInt(offsetMs), frozenAt, version },
 });
 
 function setUp(...stored: readonly AnyRow[]) {
@@ -49,7 +49,11 @@ function setUp(...stored: readonly AnyRow[]) {
 
 function submission(appId: string | null, reads: readonly RowRead[] = []) {
   return {
-    ...{ context: { orgId: 'org_1', appId }, kind: { name: 'test', reads: () => reads }, wallNow },
+    ...{
+      context: { orgId: formatId('organization', '1'), appId },
+      kind: { name: 'test', reads: () => reads },
+      wallNow,
+    },
   } as unknown as Submission;
 }
 
@@ -61,46 +65,52 @@ describe('the time of a command', () => {
     expect(clocks.decidedBy).toEqual([]);
   });
 
-  test('is read off a known clock without loading it, and the batch says which version it used', () => {
+  test('comes from a cached clock without loading it, and the batch reports the version that it used', () => {
     const { known, rows, clocks } = setUp();
     known.set(ownClock, { clock: clock(ownClock, 5_000, 3), version: 3 });
     clocks.declare(submission(own), true);
     expect(rows.isEmpty).toBe(true);
     expect(clocks.nowFor(submission(own))).toBe(wallNow + 5_000);
     clocks.nowFor(submission(own));
-    expect(clocks.decidedBy).toEqual([{ orgId: 'org_1', clockId: ownClock, version: 3 }]);
+    expect(clocks.decidedBy).toEqual([
+      { orgId: formatId('organization', '1'), clockId: ownClock, version: 3 },
+    ]);
   });
 
-  test('is read off the stored clock when it is not known', async () => {
+  test('comes from the stored clock when it is not cached', async () => {
     const { rows, clocks, connection } = setUp(clock(ownClock, 0, 2, 77));
     clocks.declare(submission(own), true);
-    expect(rows.lockOf('clock', 'org_1', ownClock)).toBe('none');
+    expect(rows.lockOf('clock', formatId('organization', '1'), ownClock)).toBe('none');
     await rows.load(connection);
     expect(clocks.nowFor(submission(own))).toBe(77);
-    expect(clocks.decidedBy).toEqual([{ orgId: 'org_1', clockId: ownClock, version: 2 }]);
+    expect(clocks.decidedBy).toEqual([
+      { orgId: formatId('organization', '1'), clockId: ownClock, version: 2 },
+    ]);
   });
 
-  test('is read off the locked clock when what is known was wrong, and needs no check then', async () => {
+  test('comes from the locked clock when the cached one was stale, and then needs no check', async () => {
     const { known, rows, clocks, connection } = setUp(clock(ownClock, 9_000, 4));
     known.set(ownClock, { clock: clock(ownClock, 5_000, 3), version: 3 });
     clocks.declare(submission(own), false);
-    expect(rows.lockOf('clock', 'org_1', ownClock)).toBe('share');
+    expect(rows.lockOf('clock', formatId('organization', '1'), ownClock)).toBe('share');
     await rows.load(connection);
     expect(clocks.nowFor(submission(own))).toBe(wallNow + 9_000);
     expect(clocks.decidedBy).toEqual([]);
   });
 
-  test('is the wall clock while the clock was never moved, which is checked although it was to be locked', async () => {
+  test('is the wall clock while the clock was never moved, which is checked because there is no row to lock', async () => {
     const { rows, clocks, connection } = setUp();
     clocks.declare(submission(own), false);
     await rows.load(connection);
     expect(clocks.nowFor(submission(own))).toBe(wallNow);
-    expect(clocks.decidedBy).toEqual([{ orgId: 'org_1', clockId: ownClock, version: 0 }]);
+    expect(clocks.decidedBy).toEqual([
+      { orgId: formatId('organization', '1'), clockId: ownClock, version: 0 },
+    ]);
   });
 
-  test('cannot be read off a clock that is neither known nor loaded', () => {
+  test('is an error when the clock is neither cached nor loaded', () => {
     const { clocks } = setUp();
-    expect(() => clocks.nowFor(submission(own))).toThrow('neither known nor loaded');
+    expect(() => clocks.nowFor(submission(own))).toThrow('neither cached nor loaded');
   });
 });
 
@@ -108,7 +118,7 @@ describe('a command that changes a record of another application', () => {
   const changing = submission(own, [{ resource: 'payment', id: payment, lock: 'update' }]);
 
   async function decided(one: Submission, appId: string) {
-    const row = { orgId: 'org_1', id: payment, appId };
+    const row = { orgId: formatId('organization', '1'), id: payment, appId };
     const set = setUp(row, clock(ownClock, 1_000, 1), clock(foreignClock, 2_000, 5));
     set.rows.declare(one);
     set.clocks.declare(one, true);
@@ -117,34 +127,36 @@ describe('a command that changes a record of another application', () => {
     return { ...set, now: set.clocks.nowFor(one) };
   }
 
-  test('goes by the clock of that application', async () => {
+  test('uses the clock of that application', async () => {
     const { now, clocks } = await decided(changing, foreign);
     expect(now).toBe(wallNow + 2_000);
-    expect(clocks.decidedBy).toEqual([{ orgId: 'org_1', clockId: foreignClock, version: 5 }]);
+    expect(clocks.decidedBy).toEqual([
+      { orgId: formatId('organization', '1'), clockId: foreignClock, version: 5 },
+    ]);
   });
 
-  test('goes by its own clock for its own records, and loads no other', async () => {
+  test('uses the clock of its own application for its own records, and loads no other', async () => {
     const { now, rows } = await decided(changing, own);
     expect(now).toBe(wallNow + 1_000);
-    expect(rows.has('clock', 'org_1', foreignClock)).toBe(false);
+    expect(rows.has('clock', formatId('organization', '1'), foreignClock)).toBe(false);
   });
 
-  test('goes by the wall clock when it belongs to no application', async () => {
+  test('uses the wall clock when it has no application', async () => {
     const { now, rows } = await decided(
       { ...changing, context: { ...changing.context, appId: null } },
       foreign,
     );
     expect(now).toBe(wallNow);
-    expect(rows.has('clock', 'org_1', foreignClock)).toBe(false);
+    expect(rows.has('clock', formatId('organization', '1'), foreignClock)).toBe(false);
   });
 });
 
-test('after the commit the node knows the clocks of the batch', async () => {
+test('after the commit the node has cached the clocks of the batch', async () => {
   const { known, rows, clocks, connection } = setUp(clock(ownClock, 5_000, 3));
   clocks.declare(submission(own), true);
   clocks.declare(submission(foreign), true);
   await rows.load(connection);
-  clocks.remember();
+  clocks.updateCache();
   expect(known.get(ownClock)).toEqual({ clock: clock(ownClock, 5_000, 3), version: 3 });
   expect(known.get(foreignClock)).toEqual({ clock: undefined, version: 0 });
 });

@@ -1,15 +1,16 @@
 import type { Connection } from '../db/database.ts';
 import { clockIdOf, clockNow } from '../kernel/clock.ts';
 import type { RowRead } from '../kernel/command.ts';
+import type { Id } from '../kernel/ids.ts';
+import type { Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { KnownClock, KnownClocks } from './known-clocks.ts';
 import type { DecidedBy } from './persist.ts';
-import type { Submission } from './submission.ts';
 import type { WorkingSet } from './working-set.ts';
 
 type ClockRow = KnownClock['clock'] & { readonly version: number };
 
-/** The clocks that one batch is decided by: as this node knows them, or as the database has them. */
+/** The clocks that the decisions of one batch use: from the cache of this node, or from the database. */
 export class BatchClocks {
   readonly #known: KnownClocks;
   readonly #rows: WorkingSet;
@@ -20,7 +21,7 @@ export class BatchClocks {
     this.#rows = rows;
   }
 
-  /** Trusting, a clock is read only when it is not known; else it is locked, so that it stays until the batch is written. */
+  /** A trusting batch reads a clock only if it is not cached. Any other batch locks the clock until the commit. */
   declare({ context: { orgId, appId } }: Submission, isTrusting: boolean): void {
     if (appId === null) return;
     const id = clockIdOf(appId);
@@ -28,9 +29,9 @@ export class BatchClocks {
     this.#rows.declareRow(orgId, { resource: 'clock', id, lock: isTrusting ? 'none' : 'share' });
   }
 
-  /** A command may change the record of another application of its organization, and that one has a clock of its own. */
+  /** A command may change a record of another application in its organization, which has a separate clock. */
   async loadForeign(connection: Connection, submissions: readonly Submission[]): Promise<void> {
-    const missing: (RowRead & { orgId: string })[] = [];
+    const missing: (RowRead & { orgId: Id<'organization'> })[] = [];
     for (const submission of submissions) {
       const { orgId, appId } = submission.context;
       const changed = appId === null ? undefined : this.#rows.appChangedBy(submission);
@@ -41,7 +42,7 @@ export class BatchClocks {
     if (missing.length > 0) await this.#rows.loadMore(connection, missing);
   }
 
-  /** What time it is for a command. One that belongs to no application goes by the wall clock. */
+  /** The current time of a command. A command without an application uses the wall clock. */
   nowFor(submission: Submission): Instant {
     const { context, wallNow } = submission;
     if (context.appId === null) return wallNow;
@@ -49,24 +50,24 @@ export class BatchClocks {
     return clockNow(this.#clock(context.orgId, clockId).clock, wallNow);
   }
 
-  #clock(orgId: string, clockId: string): KnownClock {
+  #clock(orgId: Id<'organization'>, clockId: Id<'clock'>): KnownClock {
     const isLoaded = this.#rows.has('clock', orgId, clockId);
     const known = isLoaded ? asKnown(this.#rows.row('clock', orgId, clockId)) : this.#known.get(clockId);
-    if (!known) throw new Error(`${clockId} was neither known nor loaded`);
-    // What is not there cannot be locked.
+    if (!known) throw new Error(`${clockId} is neither cached nor loaded`);
+    // An absent row cannot be locked.
     const isLocked = known.clock !== undefined && this.#rows.lockOf('clock', orgId, clockId) !== 'none';
     if (!isLocked && !this.#decidedBy.has(clockId))
       this.#decidedBy.set(clockId, { orgId, clockId, version: known.version });
     return known;
   }
 
-  /** The clocks that must not have been moved when the batch is written. */
+  /** The clocks that must not have moved when the batch is written. */
   get decidedBy(): readonly DecidedBy[] {
     return [...this.#decidedBy.values()];
   }
 
-  /** After the commit: what was read or moved is what this node knows from now on. */
-  remember(): void {
+  /** After the commit: caches the clocks that the batch read or moved. */
+  updateCache(): void {
     for (const { id, row } of this.#rows.all('clock')) this.#known.set(id, asKnown(row));
   }
 }

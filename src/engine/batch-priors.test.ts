@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
+import type { Submission } from '../kernel/submission.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
-import type { Submission } from './submission.ts';
 
 const now = Date.UTC(2026, 0, 1);
 
@@ -35,7 +35,7 @@ describe('stored responses', () => {
     expect(priors.get(submission(null))).toBeUndefined();
   });
 
-  test('of the database are matched with the requests by their place', async () => {
+  test('of the database are matched with the requests by position', async () => {
     const priors = new BatchPriors();
     const claims = [submission('a'), submission('b')];
     await priors.load(answering([{ n: 2, orgId: 'org_1', key: 'b', ...prior(409) }]), claims);
@@ -45,7 +45,7 @@ describe('stored responses', () => {
   test.each([
     ['another key', { n: 1, orgId: 'org_1', key: 'b' }],
     ['another organization', { n: 1, orgId: 'org_2', key: 'a' }],
-    ['another place', { n: 2, orgId: 'org_1', key: 'a' }],
+    ['another position', { n: 2, orgId: 'org_1', key: 'a' }],
   ])('of %s are a bug', async (_what, found) => {
     const load = new BatchPriors().load(answering([{ ...found, ...prior(200) }]), [submission('a')]);
     await expect(load).rejects.toThrow('not requested');

@@ -1,15 +1,16 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
+import type { Submission } from '../kernel/submission.ts';
 import { findAnswers, type IdempotencyRow, pendingStatus, type StoredSecretRow } from './answers.ts';
-import { claimScope, type Submission } from './submission.ts';
+import { claimScope } from './submission.ts';
 
 export interface Prior extends Pick<IdempotencyRow, 'fingerprint' | 'status' | 'body' | 'createdAt'> {
   /** Null when the response has no secret, or no longer. */
   readonly sealedBody: StoredSecretRow['sealedBody'] | null;
 }
 
-/** The answers that are kept for the keys of one batch: those that the database has, and those that the batch has made. */
+/** The responses stored for the idempotency keys of one batch: those in the database, and those that the batch adds. */
 export class BatchPriors {
   readonly #priors = new Map<string, Prior>();
 
@@ -48,7 +49,7 @@ export class BatchPriors {
   }
 }
 
-/** A request of several commands whose process died on the way. */
+/** A request with several commands whose process died before the last one. */
 export function isDead({ status, createdAt }: Prior, { kind, wallNow }: Submission): boolean {
   const { retakenAfterMs } = kind;
   return status === pendingStatus && retakenAfterMs !== undefined && wallNow - createdAt > retakenAfterMs;

@@ -24,19 +24,19 @@ const delivery = (id: string, eventId: string) => ({ id, eventId }) as DeliveryR
 const written = (trail: BatchTrail, rows = new WorkingSet(resources)) =>
   trail
     .writes(rows, resources.values())
-    .map(({ table, mode, rows: some }) => `${table.name} ${mode} ${some.length}`);
+    .map(({ table, mode, rows: { length } }) => `${table.name} ${mode} ${length}`);
 
 describe('the writes of a batch', () => {
-  test('are none when nothing happened', () => {
+  test('are empty when nothing happened', () => {
     expect(written(new BatchTrail())).toEqual([]);
   });
 
   test('begin with the balances, which are locked last, and end with the idempotency keys', () => {
     const [trail, rows] = [new BatchTrail(), new WorkingSet(resources)];
-    rows.apply(change, 'org_1');
+    rows.apply(change, formatId('organization', '1'));
     trail.changes.push(change);
     trail.events.push({ id: 'evt_1' } as EventRow);
-    trail.kept.push(key('org_1', 'app_1', 'a'));
+    trail.responses.push(key('org_1', 'app_1', 'a'));
     expect(written(trail, rows)).toEqual([
       ...['ledger_balances add 1', 'payments insert 1', 'events insert 1', 'timers put 1'],
       'idempotency insert 1',
@@ -50,10 +50,10 @@ describe('the writes of a batch', () => {
     const deliveries = trail
       .writes(new WorkingSet(resources), [])
       .filter(({ table }) => table.name === 'deliveries')
-      .map(({ mode, rows }) => [mode, rows.map(({ id }) => id)]);
+      .map(({ mode, rows }) => [mode, rows]);
     expect(deliveries).toEqual([
-      ['insert', ['dlv_1', 'dlv_3']],
-      ['follow', ['dlv_2']],
+      ['insert', [delivery('dlv_1', 'evt_1'), delivery('dlv_3', 'evt_1')]],
+      ['follow', [delivery('dlv_2', 'evt_0')]],
     ]);
   });
 
@@ -63,14 +63,14 @@ describe('the writes of a batch', () => {
     expect(written(trail)).toEqual(['idempotency put 1']);
   });
 
-  test('have idempotency keys in one order, whichever came first', () => {
+  test('sort the idempotency keys', () => {
     const keys = [
       ...[key('org_2', 'app_1', 'a'), key('org_1', 'app_2', 'a'), key('org_1', 'app_1', 'b')],
       key('org_1', 'app_1', 'a'),
     ];
     for (const order of [keys, [...keys].reverse()]) {
       const trail = new BatchTrail();
-      trail.kept.push(...order);
+      trail.responses.push(...order);
       const [write] = trail.writes(new WorkingSet(resources), []);
       expect(write?.rows).toEqual([...keys].reverse());
     }

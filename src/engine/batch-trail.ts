@@ -16,58 +16,63 @@ import {
   storedSecretsTable,
 } from './answers.ts';
 import { balanceRows } from './derive.ts';
-import type { TableWrite } from './persist.ts';
+import { type TableWrite, writeTo } from './persist.ts';
 import type { WorkingSet } from './working-set.ts';
 
-/** All that the decisions of one batch leave behind, until it is written. */
+/** The rows that the decisions of one batch produce, until the batch is written. */
 export class BatchTrail {
   readonly changes: Change[] = [];
   readonly history: HistoryRow[] = [];
   readonly events: EventRow[] = [];
-  /** Those of the events that go to whoever wants them. */
+  /** The events that go to every subscribed endpoint. */
   readonly announced: EventRow[] = [];
-  /** Deliveries that were asked for. */
+  /** Deliveries that a command created explicitly: replays and test events. */
   readonly deliveries: DeliveryRow[] = [];
   readonly audit: AuditRow[] = [];
   readonly entries: LedgerEntryRow[] = [];
-  /** Organizations whose coverage is forgotten. */
+  /** Organizations whose coverage is reset. */
   readonly forgotten: Pick<CoverageRow, 'orgId'>[] = [];
   readonly providerEvents: ProviderEventRow[] = [];
   readonly settlementLines: SettlementLineRow[] = [];
-  readonly kept: IdempotencyRow[] = [];
-  /** Answers for keys whose requests were in progress. */
+  /** Responses for new idempotency keys. */
+  readonly responses: IdempotencyRow[] = [];
+  /** Final responses for keys whose requests were in progress. */
   readonly concluded: IdempotencyRow[] = [];
   /** Responses with their secrets, encrypted. */
   readonly storedSecrets: StoredSecretRow[] = [];
 
   writes(rows: WorkingSet, resources: Iterable<AnyResource>): readonly TableWrite[] {
-    // First in the list is last to run, after the keys: the balances of an organization are what its batches wait for.
-    const writes: TableWrite[] = [{ table: balancesTable, mode: 'add', rows: balanceRows(this.changes) }];
+    // The first in the list runs last, after the keys: batches of one organization contend for its balances.
+    const writes: TableWrite[] = [writeTo(balancesTable, 'add', balanceRows(this.changes))];
     for (const { name, table } of resources) {
       const { inserts, updates } = rows.changed(name);
-      writes.push({ table, mode: 'insert', rows: inserts }, { table, mode: 'update', rows: updates });
+      writes.push(writeTo(table, 'insert', inserts), writeTo(table, 'update', updates));
     }
     const timers = rows.timers();
-    const made = new Set(this.events.map(({ id }) => id));
-    const isOfHere = ({ eventId }: DeliveryRow) => made.has(eventId);
-    // Sorted: two nodes that insert the same keys wait for each other in one direction only, and never in a circle.
-    this.kept.sort((a, b) => (keyOrder(a) < keyOrder(b) ? -1 : 1));
+    const newEventIds = new Set(this.events.map(({ id }) => id));
+    const isForNewEvent = ({ eventId }: DeliveryRow) => newEventIds.has(eventId);
+    // Sorted: two nodes that insert the same keys wait in one direction only, which prevents deadlocks.
+    this.responses.sort((a, b) => (keyOrder(a) < keyOrder(b) ? -1 : 1));
     writes.push(
-      { table: historyTable, mode: 'insert', rows: this.history },
-      { table: eventsTable, mode: 'insert', rows: this.events },
-      { table: announcedTable, mode: 'match', rows: this.announced },
-      { table: deliveriesTable, mode: 'insert', rows: this.deliveries.filter(isOfHere) },
-      { table: deliveriesTable, mode: 'follow', rows: this.deliveries.filter((one) => !isOfHere(one)) },
-      { table: ledgerEntriesTable, mode: 'insert', rows: this.entries },
-      { table: providerEventsTable, mode: 'insert', rows: this.providerEvents },
-      { table: settlementLinesTable, mode: 'insert', rows: this.settlementLines },
-      { table: timersTable, mode: 'put', rows: timers.put },
-      { table: timersTable, mode: 'delete', rows: timers.removed },
-      { table: forgottenTable, mode: 'delete', rows: this.forgotten },
-      { table: idempotencyTable, mode: 'put', rows: this.concluded },
-      { table: storedSecretsTable, mode: 'put', rows: this.storedSecrets },
-      { table: auditTable, mode: 'insert', rows: this.audit },
-      { table: idempotencyTable, mode: 'insert', rows: this.kept },
+      writeTo(historyTable, 'insert', this.history),
+      writeTo(eventsTable, 'insert', this.events),
+      writeTo(announcedTable, 'match', this.announced),
+      writeTo(deliveriesTable, 'insert', this.deliveries.filter(isForNewEvent)),
+      writeTo(
+        deliveriesTable,
+        'follow',
+        this.deliveries.filter((delivery) => !isForNewEvent(delivery)),
+      ),
+      writeTo(ledgerEntriesTable, 'insert', this.entries),
+      writeTo(providerEventsTable, 'insert', this.providerEvents),
+      writeTo(settlementLinesTable, 'insert', this.settlementLines),
+      writeTo(timersTable, 'put', timers.put),
+      writeTo(timersTable, 'delete', timers.removed),
+      writeTo(forgottenTable, 'delete', this.forgotten),
+      writeTo(idempotencyTable, 'put', this.concluded),
+      writeTo(storedSecretsTable, 'put', this.storedSecrets),
+      writeTo(auditTable, 'insert', this.audit),
+      writeTo(idempotencyTable, 'insert', this.responses),
     );
     return writes.filter(({ rows: written }) => written.length > 0);
   }

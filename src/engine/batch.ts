@@ -1,11 +1,12 @@
 import type { Connection, Database } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import type { Accepted, AnyResource, Change, CommandContext, Decision } from '../kernel/command.ts';
+import type { Accepted, AnyResource, Change, CommandContext, Decision, Erased } from '../kernel/command.ts';
 import { type Presented, successStatus, withFields, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
 import type { EventRow } from '../kernel/event.ts';
-import { formatId } from '../kernel/ids.ts';
+import { formatId, noApplication } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
+import type { Answer, Rendered, Submission } from '../kernel/submission.ts';
 import type { AuditRow } from '../resources/audit/table.ts';
 import type { LedgerEntryRow } from '../resources/ledger/table.ts';
 import { type DeliveryRow, newDelivery } from '../resources/webhooks/delivery-table.ts';
@@ -26,51 +27,51 @@ import {
 import type { IdGenerator } from './id-generator.ts';
 import type { KnownClocks } from './known-clocks.ts';
 import { persist } from './persist.ts';
-import { replayedBody, sealFor, withSecrets } from './response-secrets.ts';
-import { type Answer, refusalAnswer, type Submission } from './submission.ts';
+import { bodyWithSecrets, replayedBody, sealFor } from './response-secrets.ts';
+import { refusalAnswer } from './submission.ts';
 import type { Vault } from './vault.ts';
 import { WorkingSet } from './working-set.ts';
 
 export interface BatchSettings {
   readonly resources: ReadonlyMap<string, AnyResource>;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** How a ledger entry is shown in the answer that it was posted with. */
+  /** Renders a ledger entry in the response of the command that posted it. */
   readonly presentEntry: (row: LedgerEntryRow) => Presented;
-  /** Where the errors page is; error bodies point there. */
+  /** The URL of the errors page; error bodies link to it. */
   readonly docsUrl: () => string;
   readonly onBug: (error: unknown, requestId: string) => void;
-  /** Encrypts the kept answers that show a secret. */
+  /** Encrypts the stored responses that contain a secret. */
   readonly vault: Vault;
   readonly idGenerator: IdGenerator;
-  /** What a batch has written, once it is committed. */
+  /** Called after the commit with the rows that the batch has written. */
   readonly onCommit?: (committed: Committed) => void;
 }
 
 export interface Committed {
   readonly changes: readonly Change[];
   readonly events: readonly EventRow[];
-  /** Those that go to endpoints of somebody's choice, too. */
+  /** Including the events that go only to the endpoints that the command names. */
   readonly allEvents: readonly EventRow[];
   readonly deliveries: readonly DeliveryRow[];
   readonly audit: readonly AuditRow[];
-  /** The organization whose records are gone; when it is gone itself, also the second. */
+  /** The organization whose records were cleared; when the organization itself was deleted, `deleted` names it too. */
   readonly cleared: string | null;
   readonly deleted: string | null;
 }
 
 /**
- * How a batch treats the answers kept for its keys: it looks them up, or trusts that there are none. With the same trust
- * it takes the clocks as this node knows them; else it reads and locks them.
+ * How a batch treats the responses stored for its keys: it queries them, or trusts that there are none. A trusting batch also
+ * uses the cached clocks of this node; otherwise it reads and locks them.
  */
-export type Priors = 'look-up' | 'trust-none';
+export type Priors = 'query' | 'trust-none';
 
 /**
- * One batch, from loading to the commit: load -> decide -> persist -> answer. It is one transaction: with locks an
- * explicit one, without any the single writing statement, which is its own.
+ * One batch, from loading to the commit: load -> decide -> persist -> answer. It is one transaction: an explicit one if it
+ * takes locks, otherwise the implicit transaction of its single write statement.
  *
- * With `trust-none` the look-up is left out. That is safe, because the primary key of the kept answers refuses a key that
- * was used before, and the batch then fails as a whole with a conflict. Undefined means that the trust does not carry: a
- * command keeps no answer, so nothing would notice its key.
+ * With `trust-none` the batch does not query stored responses. That is safe: the primary key of `idempotency` rejects a key that
+ * was used before, and the whole batch then fails with a conflict. Undefined means that the batch cannot rely on that: a command
+ * stores no response, so nothing would detect a reused key.
  */
 export async function runBatch(
   database: Database,
@@ -78,14 +79,14 @@ export async function runBatch(
   settings: BatchSettings,
   clocks: KnownClocks,
   priors: Priors,
-): Promise<readonly Answer[] | undefined> {
+): Promise<readonly Answer<Erased>[] | undefined> {
   const rows = new WorkingSet(settings.resources);
   const batch = new Batch(submissions, rows, settings, clocks);
   batch.declare(priors);
-  const needsNothing = rows.isEmpty && !submissions.some(({ kind }) => kind.clears || kind.replaysEvents);
-  return needsNothing
+  const needsNoLocks = rows.isEmpty && !submissions.some(({ kind }) => kind.clears || kind.replaysEvents);
+  return needsNoLocks
     ? batch.run(database, priors)
-    : database.transaction((connection) => batch.runHeld(connection, priors));
+    : database.transaction((connection) => batch.runLocked(connection, priors));
 }
 
 class Batch {
@@ -118,35 +119,36 @@ class Batch {
   }
 
   /**
-   * With the organizations held from the first look on, so that what is read is still there when it is written. Not awaited: it
-   * leaves together with what follows, and if it is not had, that is why all the rest fails.
+   * Locks the organizations before the first read, so that the rows still exist when the batch writes. The lock is not awaited:
+   * it is sent together with the statements that follow. If it fails, they fail too, and the lock error is the one to report.
    */
-  async runHeld(connection: Connection, priors: Priors): Promise<readonly Answer[] | undefined> {
+  async runLocked(connection: Connection, priors: Priors): Promise<readonly Answer<Erased>[] | undefined> {
     const orgId = this.#clearing?.context.orgId;
-    const held =
+    const lock =
       orgId === undefined ? holdOrganizations(connection, this.#orgIds) : takeOrganization(connection, orgId);
-    held.catch(() => undefined);
+    // Prevents an unhandled rejection; the catch block below reports the error.
+    lock.catch(() => undefined);
     try {
       return await this.run(connection, priors);
     } catch (error) {
-      await held;
+      await lock;
       throw error;
     }
   }
 
-  async run(connection: Connection, priors: Priors): Promise<readonly Answer[] | undefined> {
+  async run(connection: Connection, priors: Priors): Promise<readonly Answer<Erased>[] | undefined> {
     const claims = this.#submissions.filter(({ idempotency }) => idempotency !== null);
-    if (!this.#rows.isEmpty || priors === 'look-up') {
+    if (!this.#rows.isEmpty || priors === 'query') {
       await this.#rows.find(connection);
-      // Sent behind the locks: an answer that was kept by whoever had them is seen.
+      // Sent after the locks, so it sees the response that the previous lock holder stored.
       const load = this.#rows.load(connection);
-      const look = priors === 'look-up' ? this.#priors.load(connection, claims) : undefined;
-      await Promise.all([load, look]);
+      const loadPriors = priors === 'query' ? this.#priors.load(connection, claims) : undefined;
+      await Promise.all([load, loadPriors]);
       await this.#clocks.loadForeign(connection, this.#submissions);
     }
     if (this.#clearing) await this.#clear(connection, this.#clearing);
     const answers = this.#decideAll();
-    if (priors === 'trust-none' && this.#trail.kept.length < claims.length) return undefined;
+    if (priors === 'trust-none' && this.#trail.responses.length < claims.length) return undefined;
     return this.#finish(connection, answers);
   }
 
@@ -154,15 +156,15 @@ class Batch {
     return this.#submissions.map(({ context }) => context.orgId);
   }
 
-  /** The command that clears its organization. It is alone in its batch. */
+  /** The command that clears its organization. It is the only one in its batch. */
   get #clearing(): Submission | undefined {
     const [first] = this.#submissions;
     return first?.kind.clears ? first : undefined;
   }
 
-  /** Deciding is pure, so it is asked once whether it will be accepted, and decided again when all is gone. */
+  /** Decisions are pure: this one checks whether the command will be accepted, `#decideAll` decides again after the deletion. */
   async #clear(connection: Connection, submission: Submission): Promise<void> {
-    if (this.#priors.get(submission) || !this.#ask(submission).ok) return;
+    if (this.#priors.get(submission) || !this.#authorizeAndDecide(submission).ok) return;
     const clockIds = this.#rows.all('clock').map(({ id }) => id);
     const { orgId } = submission.context;
     const resources = this.#settings.resources.values();
@@ -170,34 +172,37 @@ class Batch {
     this.#cleared = await (submission.kind.deletes ? removeOrganization(connection, orgId) : clear());
   }
 
-  #decideAll(): readonly Answer[] {
+  #decideAll(): readonly Answer<Erased>[] {
     return this.#submissions.map((submission) => this.#decide(submission));
   }
 
-  async #finish(connection: Connection, answers: readonly Answer[]): Promise<readonly Answer[]> {
+  async #finish(
+    connection: Connection,
+    answers: readonly Answer<Erased>[],
+  ): Promise<readonly Answer<Erased>[]> {
     const writes = this.#trail.writes(this.#rows, this.#settings.resources.values());
     if (writes.length > 0) await persist(connection, writes, this.#clocks.decidedBy, this.#orgIds);
-    this.#clocks.remember();
+    this.#clocks.updateCache();
     const { changes, announced, events: allEvents, deliveries, audit } = this.#trail;
     const cleared = this.#cleared && this.#clearing ? this.#clearing.context.orgId : null;
     const deleted = this.#clearing?.kind.deletes ? cleared : null;
     this.#settings.onCommit?.({ changes, events: announced, allEvents, deliveries, audit, cleared, deleted });
-    // Reported at the end, because a batch may be decided twice before it is written once.
+    // Reported after the write, because a batch may be decided twice before it is written.
     for (const { error, requestId } of this.#bugs) this.#settings.onBug(error, requestId);
     return answers;
   }
 
-  #decide(submission: Submission): Answer {
+  #decide(submission: Submission): Answer<Erased> {
     try {
       return this.#answer(submission);
     } catch (error) {
-      // A bug in one command: only that command is answered with 500.
+      // A bug in one command: only that command gets a 500.
       this.#bugs.push({ error, requestId: submission.context.requestId });
       return this.#render(submission, refuse('internal_error'));
     }
   }
 
-  #answer(submission: Submission): Answer {
+  #answer(submission: Submission): Answer<Erased> {
     const forbidden = this.#authorize(submission);
     if (forbidden) return this.#audited(submission, forbidden);
     const prior = this.#priors.get(submission);
@@ -217,8 +222,8 @@ class Batch {
     return this.#run(submission);
   }
 
-  #run(submission: Submission): Answer {
-    const decision = this.#ask(submission);
+  #run(submission: Submission): Answer<Erased> {
+    const decision = this.#authorizeAndDecide(submission);
     return decision.ok ? this.#accepted(submission, decision) : this.#refused(submission, decision);
   }
 
@@ -227,7 +232,7 @@ class Batch {
     return kind.authorize?.(input, this.#context(submission), this.#rows.rowsFor(submission));
   }
 
-  #ask(submission: Submission): Decision {
+  #authorizeAndDecide(submission: Submission): Decision<Erased> {
     const { kind, input } = submission;
     return (
       this.#authorize(submission) ??
@@ -240,55 +245,56 @@ class Batch {
     return { ...context, now: this.#clocks.nowFor(submission), wallNow };
   }
 
-  #accepted(submission: Submission, accepted: Accepted): Answer {
+  #accepted(submission: Submission, accepted: Accepted<Erased>): Answer<Erased> {
     const fields = this.#cleared ? { ...accepted.fields, deleted: this.#cleared } : accepted.fields;
     const { changes, answer, isInterim, timed, events, deliveries, secrets, forgetsCoverage } = accepted;
     const { context, kind } = submission;
-    assert(!secrets || kind.answersWithSecret, `${kind.name} answers with a secret that it does not declare`);
-    const present = ({ resource, row, shown }: Accepted['answer']) =>
-      JSON.stringify(shown ?? this.#resource(resource).present(row));
-    // All is made and shown before anything is recorded: what fails must not leave half of its command behind.
-    const shown = changes.map(present);
+    assert(!secrets || kind.answersWithSecret, `${kind.name} returns a secret that it does not declare`);
+    const viewOf = ({ resource, row, shown }: Accepted['answer']) =>
+      shown ?? this.#resource(resource).present(row);
+    const present = (record: Accepted['answer']) => JSON.stringify(viewOf(record));
+    // Everything is built and rendered before anything is recorded: a failing command must not leave partial rows behind.
+    const rendered = changes.map(present);
     const last = answer.shown ? -1 : changes.findLastIndex(({ row }) => row === answer.row);
-    const own = shown[last] ?? present(answer);
+    const json = rendered[last] ?? present(answer);
     const { providers, idGenerator } = this.#settings;
     const rowSuffix = idGenerator.rowSuffixes(context.suffix);
     const entries = changes.flatMap((change) => ledgerEntryRows(context, change, rowSuffix));
     const providerEvents = changes.flatMap((change) =>
       providerEventRows(context, change, providers, rowSuffix),
     );
-    const settled = changes.flatMap((change) => settlementLineRows(context, change, providers, rowSuffix));
+    const lines = changes.flatMap((change) => settlementLineRows(context, change, providers, rowSuffix));
     const more = submission.expandsEntries
       ? { ...fields, ledgerEntries: entries.map(this.#settings.presentEntry) }
       : fields;
-    const body = withRequestId(more ? withFields(own, more) : own, context.requestId);
-    const complete = secrets ? withSecrets(body, secrets) : null;
-    // From here it must succeed.
+    const body = withRequestId(more ? withFields(json, more) : json, context.requestId);
+    const complete = secrets ? bodyWithSecrets(viewOf(answer), more, secrets, context.requestId) : null;
+    // From here on nothing may fail.
     changes.forEach((change, i) => {
-      this.#record(submission, change, shown[i] ?? '', rowSuffix);
+      this.#record(submission, change, rendered[i] ?? '', rowSuffix);
     });
     this.#trail.entries.push(...entries);
     this.#trail.providerEvents.push(...providerEvents);
-    this.#trail.settlementLines.push(...settled);
+    this.#trail.settlementLines.push(...lines);
     for (const { resource, row } of timed ?? []) this.#rows.retime(resource, row);
     this.#trail.events.push(...(events ?? []));
     if (!kind.addressesEvents) this.#trail.announced.push(...(events ?? []));
     this.#trail.deliveries.push(...(deliveries ?? []).map(newDelivery));
     if (forgetsCoverage) this.#trail.forgotten.push({ orgId: context.orgId });
     this.#trail.audit.push(auditRow(submission, { resource: answer.resource, id: answer.row.id }, null));
-    const made: Answer = { status: successStatus[kind.success], body, isReplay: false, code: null };
-    if (isInterim) this.#keep(submission, { ...made, status: pendingStatus, body: '' });
-    else this.#keep(submission, made, complete);
-    return complete === null ? made : { ...made, body: complete };
+    const response = { status: successStatus[kind.success], body };
+    if (isInterim) this.#store(submission, { status: pendingStatus, body: '' });
+    else this.#store(submission, response, complete);
+    return { ...response, body: complete ?? body, isReplay: false, code: null, result: accepted.result };
   }
 
   #record({ context }: Submission, change: Change, json: string, rowSuffix: () => string): void {
     this.#rows.apply(change, context.orgId);
     this.#trail.changes.push(change);
     const { requestId, suffix } = context;
-    const isTold = this.#resource(change.resource).emitsEvents && !change.emitsNoEvent;
-    const appId = isTold ? change.row.appId : undefined;
-    // The first event shares its suffix with the request, so that the rows of one request can be providerEvents together.
+    const emitsEvent = this.#resource(change.resource).emitsEvents && !change.emitsNoEvent;
+    const appId = emitsEvent ? change.row.appId : undefined;
+    // The first event shares its suffix with the request, which shows that their rows belong together.
     const eventId =
       appId === undefined ? null : formatId('event', this.#isFirstEvent(requestId) ? suffix : rowSuffix());
     this.#trail.history.push(historyRow(context, change, eventId));
@@ -302,43 +308,43 @@ class Batch {
     return this.#trail.events.at(-1)?.requestId !== requestId;
   }
 
-  #refused(submission: Submission, refusal: Refusal): Answer {
+  #refused(submission: Submission, refusal: Refusal): Answer<Erased> {
     const answer = this.#audited(submission, refusal);
-    if (isStored(refusal.code)) this.#keep(submission, answer);
+    if (isStored(refusal.code)) this.#store(submission, answer);
     return answer;
   }
 
-  #audited(submission: Submission, refusal: Refusal): Answer {
+  #audited(submission: Submission, refusal: Refusal): Answer<Erased> {
     this.#trail.audit.push(auditRow(submission, this.#rows.targetOf(submission), refusal.code));
     return this.#render(submission, refusal);
   }
 
-  #render({ context }: Submission, refusal: Refusal): Answer {
+  #render({ context }: Submission, refusal: Refusal): Answer<Erased> {
     return refusalAnswer(refusal, context.requestId, this.#settings.docsUrl());
   }
 
-  /** Stores a response for its key, in this transaction and for later commands of this batch. `complete` has its secrets. */
-  #keep(submission: Submission, { status, body }: Answer, complete: string | null = null): void {
+  /** Stores a response for its key, in this transaction and for later commands of this batch. `complete` includes its secrets. */
+  #store(submission: Submission, { status, body }: Rendered, complete: string | null = null): void {
     const { idempotency, context, wallNow: createdAt } = submission;
     if (idempotency === null) return;
     const { key, fingerprint } = idempotency;
-    const claim = { orgId: context.orgId, appId: context.appId ?? '', key };
+    const claim = { orgId: context.orgId, appId: context.appId ?? noApplication, key };
     const sealedBody = complete === null ? null : sealFor(submission, complete, this.#settings.vault);
     const isConcluded = this.#priors.get(submission)?.status === pendingStatus;
     const stored = { fingerprint, status, body, createdAt };
-    (isConcluded ? this.#trail.concluded : this.#trail.kept).push({ ...claim, ...stored });
+    (isConcluded ? this.#trail.concluded : this.#trail.responses).push({ ...claim, ...stored });
     if (sealedBody !== null) this.#trail.storedSecrets.push({ ...claim, sealedBody, createdAt });
     this.#priors.set(submission, { ...stored, sealedBody });
   }
 
-  #replay(submission: Submission, prior: Prior): Answer {
+  #replay(submission: Submission, prior: Prior): Answer<Erased> {
     const body = replayedBody(submission, prior, this.#settings.vault);
     return { status: prior.status, body, isReplay: true, code: null };
   }
 
   #resource(name: string): AnyResource {
     const resource = this.#settings.resources.get(name);
-    if (!resource) throw new Error(`${name} is not in the list of resources`);
+    if (!resource) throw new Error(`${name} is not a registered resource`);
     return resource;
   }
 }

@@ -15,7 +15,7 @@ const table = defineTable<Thing>('things', ['org_id'], {
   amount: 'bigint',
 });
 
-test('rows become one array for each column, in the order of the table', () => {
+test('rows become one array per column, in table order', () => {
   const rows = [
     { amount: 1n, orgId: 'a', createdAt: 5 },
     { orgId: 'b', createdAt: null, amount: 2n },

@@ -1,7 +1,7 @@
 import { encodeArray } from '../db/array.ts';
 import type { Table } from '../kernel/table.ts';
 
-/** Rows as one array for each column of their table, for statements that write many at once. */
+/** Rows as one array per table column, for statements that write many rows at once. */
 export function columnsOf<Row>({ columns }: Table<Row>, rows: readonly Row[]): Buffer[] {
   return columns.map(({ property, type }) =>
     encodeArray(
@@ -15,7 +15,7 @@ export function namesOf<Row>({ columns }: Table<Row>): string {
   return columns.map(({ column }) => column).join(', ');
 }
 
-/** The rows again, from arrays that are parameters from a number on. */
+/** Selects the rows from array parameters, starting with parameter number `first`. */
 export function rowsFrom<Row>({ columns }: Table<Row>, first: number): string {
   return `select * from unnest(${columns.map(({ type }, i) => `$${first + i}::${type}[]`).join(', ')})`;
 }

@@ -3,7 +3,7 @@ import type { Statement } from '../kernel/table.ts';
 import { type CoverageRow, coverageTable } from '../resources/coverage/table.ts';
 import { columnsOf, namesOf, rowsFrom } from './columns.ts';
 
-/** Added to what is there. As with the log of requests, nobody waits for it to be on the disk. */
+/** Adds to the stored counts. As with the request log, the commit does not wait for the disk. */
 const write: Statement = {
   name: 'coverage_write',
   text: `with counted as (
@@ -13,7 +13,7 @@ const write: Statement = {
   msMax: 5_000,
 };
 
-/** Coverage as a table: the engine's, because it is the only writer. */
+/** Writes coverage counts. It belongs to the engine, the only writer, although no command is involved. */
 export class CoverageJournal {
   readonly #database: Database;
 
@@ -22,7 +22,7 @@ export class CoverageJournal {
   }
 
   async write(rows: readonly CoverageRow[]): Promise<void> {
-    // Sorted: two nodes that count the same come to their rows in one order.
+    // Sorted: two nodes that count the same items lock their rows in the same order.
     const sorted = [...rows].sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));
     await this.#database.query(write, columnsOf(coverageTable, sorted));
   }

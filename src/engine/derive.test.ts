@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Change, CommandRequest } from '../kernel/command.ts';
+import type { Change, RequestContext } from '../kernel/command.ts';
+import { formatId } from '../kernel/ids.ts';
 import type { Entry } from '../kernel/posting.ts';
 import type { Provider, ProviderMove } from '../kernel/provider.ts';
 import type { ReconciledLine } from '../kernel/settlement.ts';
+import type { Submission } from '../kernel/submission.ts';
 import {
   auditRow,
   balanceRows,
@@ -12,15 +14,15 @@ import {
   providerEventRows,
   settlementLineRows,
 } from './derive.ts';
-import type { Submission } from './submission.ts';
 
 const at = Date.UTC(2026, 0, 31, 23, 59);
 const context = {
-  ...{ orgId: 'org_1', appId: 'app_asking', actor: { kind: 'person', id: 'usr_1' }, requestId: 'req_1' },
+  ...{ orgId: 'org_1', appId: 'app_caller', actor: { kind: 'person', id: 'usr_1' }, requestId: 'req_1' },
   ...{ ip: '192.0.2.1', suffix: 'suffix' },
-} as unknown as CommandRequest;
+} as unknown as RequestContext;
 const row = {
-  ...{ orgId: 'org_1', id: 'pay_1', appId: 'app_1', status: 'captured', version: 3, updatedAt: at },
+  ...{ orgId: formatId('organization', '1'), id: 'pay_1', appId: formatId('application', '1') },
+  ...{ status: 'captured', version: 3, updatedAt: at },
 };
 
 function change(fields: Partial<Change> = {}): Change {
@@ -30,7 +32,7 @@ function change(fields: Partial<Change> = {}): Change {
   };
 }
 
-/** A provider that sends the notice of a move, and then the same one again. */
+/** A provider that sends each notice twice. */
 const provider: Provider = {
   name: 'acquirer',
   transactionId: (subjectId) => `tx ${subjectId}`,
@@ -57,8 +59,8 @@ const entry = (reason: string, ...amounts: [account: string, currency: string, a
   postings: amounts.map(([account, currency, amount]) => ({ account, currency, amount })),
 });
 
-test('the history names the move, who asked for it and when it happened', () => {
-  expect(historyRow(context, change(), 'evt_1')).toEqual({
+test('the history names the transition, its actor and its time', () => {
+  expect(historyRow(context, change(), formatId('event', '1'))).toEqual({
     ...{ orgId: 'org_1', resourceId: 'pay_1', version: 3, resource: 'payment', action: 'capture' },
     ...{ fromStatus: 'authorized', toStatus: 'captured', eventId: 'evt_1', actorKind: 'person' },
     ...{ actorId: 'usr_1', requestId: 'req_1', at },
@@ -66,7 +68,7 @@ test('the history names the move, who asked for it and when it happened', () => 
 });
 
 test('an event carries the version of its record as its sequence', () => {
-  expect(eventRow(context, change(), 'evt_1', 'app_1', '{}')).toEqual({
+  expect(eventRow(context, change(), formatId('event', '1'), formatId('application', '1'), '{}')).toEqual({
     ...{ orgId: 'org_1', id: 'evt_1', appId: 'app_1', type: 'payment.captured', resource: 'payment' },
     ...{ resourceId: 'pay_1', sequence: 3, requestId: 'req_1', data: '{}', createdAt: at },
   });
@@ -82,7 +84,7 @@ describe('an audit row', () => {
   test('of an accepted command names the record and the wall clock', () => {
     expect(auditRow(submission, { resource: 'payment', id: 'pay_1' }, null)).toEqual({
       ...{ orgId: 'org_1', id: 'aud_suffix', at: at + 1, actorKind: 'person', actorId: 'usr_1' },
-      ...{ appId: 'app_asking', action: 'payments.capture', resource: 'payment', resourceId: 'pay_1' },
+      ...{ appId: 'app_caller', action: 'payments.capture', resource: 'payment', resourceId: 'pay_1' },
       ...{ requestId: 'req_1', ip: '192.0.2.1', outcome: 'accepted', code: null },
     });
   });
@@ -119,7 +121,7 @@ describe('ledger entries', () => {
 
 describe('the balances of a batch', () => {
   test('are one sum for each account and currency of an organization, sorted', () => {
-    const other = { ...row, orgId: 'org_0' };
+    const other = { ...row, orgId: formatId('organization', '0') };
     const changes = [
       change({ entries: [entry('a', ['sales', 'EUR', -5n], ['bank', 'EUR', 5n])] }),
       change({ entries: [entry('b', ['bank', 'USD', 7n]), entry('c', ['bank', 'EUR', 2n])] }),
@@ -133,7 +135,7 @@ describe('the balances of a batch', () => {
     ]);
   });
 
-  test('are none without entries', () => {
+  test('are empty without entries', () => {
     expect(balanceRows([change()])).toEqual([]);
   });
 });
@@ -145,11 +147,11 @@ describe('provider events', () => {
     ...{ failureCode: null, causeId: null, at: at + 2 },
   };
 
-  test('are none for a move that the provider does not see', () => {
+  test('are empty for a change that does not concern the provider', () => {
     expect(providerEventRows(context, change(), providers, suffixes())).toEqual([]);
   });
 
-  test('are the notices of the provider with what came of them', () => {
+  test('are the notices of the provider with their outcomes', () => {
     const rows = providerEventRows(context, change({ providerMove: move }), providers, suffixes());
     expect(rows).toEqual([
       {
@@ -201,11 +203,11 @@ describe('the lines of a settlement report', () => {
       suffixes(),
     );
 
-  test('are none for a move that settles nothing', () => {
+  test('are empty for a change that settles nothing', () => {
     expect(rowsOf([], { settlement: null })).toEqual([]);
   });
 
-  test('have what the ledger and what the provider says, on the day of the move', () => {
+  test('have the amounts of the ledger and of the provider, on the day of the change', () => {
     expect(rowsOf([matched])).toEqual([
       {
         ...{ orgId: 'org_1', id: 'stl_1', appId: 'app_1', settledOn: '2026-01-31', provider: 'acquirer' },
@@ -220,7 +222,7 @@ describe('the lines of a settlement report', () => {
     });
   });
 
-  test('leave out what one of the two does not know', () => {
+  test('omit the amounts that the ledger or the provider lacks', () => {
     const [missing, unknown] = rowsOf([
       { ...matched, reported: null, result: 'missing_at_provider' },
       { ...matched, subject: 'unknown', isOfRecord: false, ledger: null, result: 'missing_in_ledger' },

@@ -1,19 +1,19 @@
 import { assert } from '../kernel/assert.ts';
-import type { Change, CommandRequest } from '../kernel/command.ts';
+import type { Change, RequestContext } from '../kernel/command.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { EventRow } from '../kernel/event.ts';
-import { formatId } from '../kernel/ids.ts';
+import { formatId, type Id, noApplication } from '../kernel/ids.ts';
 import { dayOf } from '../kernel/list.ts';
 import { type Provider, receive } from '../kernel/provider.ts';
+import type { Submission, Target } from '../kernel/submission.ts';
 import type { AuditRow } from '../resources/audit/table.ts';
 import type { ProviderEventRow } from '../resources/history/provider-event-table.ts';
 import type { HistoryRow } from '../resources/history/table.ts';
 import type { BalanceRow, LedgerEntryRow } from '../resources/ledger/table.ts';
 import type { SettlementLineRow } from '../resources/settlements/table.ts';
-import type { Submission, Target } from './submission.ts';
 
-/** What each decision leaves behind besides its own rows. One place for all resources, so that none forgets. */
-export function historyRow(context: CommandRequest, change: Change, eventId: string | null): HistoryRow {
+/** Rows that every decision adds besides its record. In one place for all resources, so that none forgets them. */
+export function historyRow(context: RequestContext, change: Change, eventId: Id<'event'> | null): HistoryRow {
   const { resource, action, from, row } = change;
   return {
     orgId: row.orgId,
@@ -32,10 +32,10 @@ export function historyRow(context: CommandRequest, change: Change, eventId: str
 }
 
 export function eventRow(
-  context: CommandRequest,
+  context: RequestContext,
   change: Change,
-  id: string,
-  appId: string,
+  id: Id<'event'>,
+  appId: Id<'application'>,
   data: string,
 ): EventRow {
   const { resource, event, row } = change;
@@ -53,7 +53,7 @@ export function eventRow(
   };
 }
 
-/** One row per command: the record it concerned, and whether it was accepted or the code it was refused with. */
+/** One row per command: the record, and whether the command was accepted or the error code of its refusal. */
 export function auditRow(
   { context, kind, wallNow }: Submission,
   target: Pick<Target, 'resource' | 'id'> | null,
@@ -76,9 +76,9 @@ export function auditRow(
   };
 }
 
-/** The entries of one change. Amounts leave bigint here, because they are kept as JSON. */
+/** The ledger entries of one change. Amounts become numbers here, because they are stored as JSON. */
 export function ledgerEntryRows(
-  context: CommandRequest,
+  context: RequestContext,
   { resource, row, entries }: Change,
   nextSuffix: () => string,
 ): readonly LedgerEntryRow[] {
@@ -98,7 +98,7 @@ export function ledgerEntryRows(
   }));
 }
 
-/** What a batch adds to each balance: one row an account, sorted, so that two batches wait in one direction only. */
+/** The amounts that a batch adds to the balances: one row per account and currency, sorted to prevent deadlocks. */
 export function balanceRows(changes: readonly Change[]): readonly BalanceRow[] {
   const sums = new Map<string, BalanceRow>();
   for (const { row, entries } of changes) {
@@ -112,14 +112,14 @@ export function balanceRows(changes: readonly Change[]): readonly BalanceRow[] {
 }
 
 export function providerEventRows(
-  context: CommandRequest,
+  context: RequestContext,
   { row, providerMove }: Change,
   providers: ReadonlyMap<string, Provider>,
   nextSuffix: () => string,
 ): readonly ProviderEventRow[] {
   if (providerMove === null) return [];
   const provider = providers.get(providerMove.provider);
-  assert(provider, `${providerMove.provider} is not in the list of providers`);
+  assert(provider, `${providerMove.provider} is not a registered provider`);
   const notices = provider.notices(providerMove);
   const outcomes = receive(provider, notices, providerMove);
   return notices.map(({ eventId, transactionId, type, payload }, i) => ({
@@ -138,9 +138,9 @@ export function providerEventRows(
   }));
 }
 
-/** The lines of the report that came with a move, each beside what the ledger says. */
+/** The settlement report lines of a change, each with the amounts of the ledger. */
 export function settlementLineRows(
-  context: CommandRequest,
+  context: RequestContext,
   { resource, row, settlement }: Change,
   providers: ReadonlyMap<string, Provider>,
   nextSuffix: () => string,
@@ -148,11 +148,11 @@ export function settlementLineRows(
   if (settlement === null) return [];
   const { movement, lines } = settlement;
   const provider = providers.get(movement.provider);
-  assert(provider, `${movement.provider} is not in the list of providers`);
+  assert(provider, `${movement.provider} is not a registered provider`);
   return lines.map(({ subject, isOfRecord, ledger, reported, result }) => ({
     orgId: row.orgId,
     id: formatId('settlement_line', nextSuffix()),
-    appId: row.appId ?? '',
+    appId: row.appId ?? noApplication,
     settledOn: dayOf(row.updatedAt),
     provider: provider.name,
     providerTransactionId: provider.transactionId(subject),
@@ -171,5 +171,8 @@ export function settlementLineRows(
 /** Entries, provider events and report lines belong to a payment or to a transfer. */
 function recordIds(resource: string, id: string): Pick<LedgerEntryRow, 'paymentId' | 'transferId'> {
   const isTransfer = resource === 'transfer';
-  return { paymentId: isTransfer ? null : id, transferId: isTransfer ? id : null };
+  return {
+    paymentId: isTransfer ? null : (id as Id<'payment'>),
+    transferId: isTransfer ? (id as Id<'transfer'>) : null,
+  };
 }

@@ -1,8 +1,10 @@
 import type { Database } from '../db/database.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import { assert } from '../kernel/assert.ts';
+import type { Erased } from '../kernel/command.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
+import type { Answer, Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { CommandSpan, EngineTracing } from '../telemetry/ports.ts';
 import { reapAnswers, reapStoredSecrets } from './answers.ts';
@@ -12,25 +14,25 @@ import type { IdGenerator } from './id-generator.ts';
 import { KnownClocks } from './known-clocks.ts';
 import { PersistBusy } from './persist.ts';
 import { RecentKeys } from './recent-keys.ts';
-import { type Answer, claimScope, refusalAnswer, refusedCommand, type Submission } from './submission.ts';
+import { claimScope, refusalAnswer, refusedCommand } from './submission.ts';
 
 export interface EngineMetrics {
   batch(size: number, milliseconds: number): void;
   wait(milliseconds: number): void;
   retry(reason: string): void;
-  /** A command of a batch has its answer. */
+  /** A command of a batch was answered. */
   answered(answer: Answer): void;
-  /** A command was never run: the queue was full, or it had waited too long. */
+  /** A command was rejected without being run: the queue was full, or it had waited too long. */
   turnedAway(reason: 'queue_full' | 'too_late'): void;
 }
 
 export interface EngineSettings extends BatchSettings {
   readonly queueMax?: number;
   readonly batchMax?: number;
-  /** How long a command may wait for its batch. */
+  /** How long a command may wait in the queue. */
   readonly waitMsMax?: number;
   readonly metrics: EngineMetrics;
-  /** Undefined where nothing is traced. */
+  /** Undefined when tracing is off. */
   readonly tracing?: EngineTracing | undefined;
 }
 
@@ -38,28 +40,29 @@ interface Queued {
   readonly submission: Submission;
   readonly scope: string | null;
   readonly arrivedAt: number;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: Answer<Erased>) => void;
   readonly span: CommandSpan | undefined;
 }
 
 const queueMaxDefault = 2_000;
-// Past this a batch gains nothing: the cost of its round trips is spread thin already, and its answers come later.
+// Larger batches gain nothing: the cost of the round trips is already amortized, and the responses arrive later.
 const batchMaxDefault = 256;
 const secondBatchThreshold = 24;
 const singleAttemptsMax = 4;
 const waitMsMaxDefault = 10_000;
 const retryAfterSeconds = 1;
-// After a key that was known elsewhere, more of them are likely: a client is retrying, or replaying its log.
+// After one reused key, more are likely: a client is retrying, or replaying its log.
 const distrustMs = 1_000;
 
 /**
- * The only writer. Commands queue; a batch leaves at once when a lane is free, else it takes along all that waits.
+ * The only writer. Commands are queued and written in batches. If a batch may start, it starts immediately; otherwise commands
+ * accumulate and share the next batch.
  *
- * A command is queued -> in a batch -> answered. It leaves the queue in order, except that it stays while another
- * with the same idempotency key is in flight: that one's answer will be its own. A batch that meets a conflict with
- * another node runs again; when that does not help, its commands run one by one, so that one bad command cannot sink
- * its neighbours. When the database is away everything in the batch is answered with 503: nothing is half done, and
- * the same request with the same key may be sent again.
+ * A command is queued -> in a batch -> answered. Commands leave the queue in order, except that a command waits while another
+ * one with the same idempotency key is in flight: it will get the same response. A batch that conflicts with another node is
+ * retried. If it conflicts again, its commands run one by one, so that one bad command cannot fail the others. When the
+ * database is unavailable, all commands of the batch get a 503: nothing is written partially, and the client may send the same
+ * request with the same key again.
  */
 export class Engine {
   readonly #database: Database;
@@ -70,7 +73,7 @@ export class Engine {
   readonly #claimed = new Set<string>();
   readonly #recentKeys = new RecentKeys();
   readonly #clocks = new KnownClocks();
-  /** Organizations that are being reset: their other commands wait here, not in the database. */
+  /** Organizations that are being reset: their other commands wait in the queue, not in the database. */
   readonly #clearing = new Set<string>();
   #trustFrom = 0;
   #queue: Queued[] = [];
@@ -82,18 +85,18 @@ export class Engine {
   constructor(database: Database, settings: EngineSettings) {
     this.#database = database;
     if (settings.onCommit) this.#watchers.push(settings.onCommit);
-    this.#settings = { ...settings, onCommit: (committed) => this.#tell(committed) };
+    this.#settings = { ...settings, onCommit: (committed) => this.#notifyWatchers(committed) };
     this.#queueMax = settings.queueMax ?? queueMaxDefault;
     this.#batchMax = settings.batchMax ?? batchMaxDefault;
     this.#waitMsMax = settings.waitMsMax ?? waitMsMaxDefault;
   }
 
-  /** Where the ids of what follows from commands come from; those of commands of the engine's clients come from there as well. */
+  /** Generates the ids of rows that commands create. Clients of the engine use it for their commands, too. */
   get idGenerator(): IdGenerator {
     return this.#settings.idGenerator;
   }
 
-  /** Tells of every commit, before whoever waits for it is answered. */
+  /** Calls back after every commit, before its commands are answered. */
   watch(onCommit: (committed: Committed) => void): void {
     this.#watchers.push(onCommit);
   }
@@ -106,8 +109,8 @@ export class Engine {
     return this.#queueMax;
   }
 
-  /** Always answers: refusals, faults and an unreachable database are answers too. */
-  submit(submission: Submission): Promise<Answer> {
+  /** Never rejects: refusals, bugs and an unavailable database are answers too. */
+  submit<Input, Result>(submission: Submission<Input, Result>): Promise<Answer<Result>> {
     if (this.#queue.length >= this.#queueMax) {
       this.#settings.metrics.turnedAway('queue_full');
       return Promise.resolve(
@@ -123,7 +126,7 @@ export class Engine {
     }
     const { kind, context } = submission;
     const span = this.#settings.tracing?.command(kind.name, context.requestId);
-    const answer = new Promise<Answer>((resolve) => {
+    const answer = new Promise<Answer<Result>>((resolve) => {
       const scope = claimScope(submission);
       this.#queue.push({ submission, scope, arrivedAt: performance.now(), resolve, span });
       this.#schedule();
@@ -131,7 +134,7 @@ export class Engine {
     return span ? traced(answer, span) : answer;
   }
 
-  /** Resolves when all that was submitted is answered. */
+  /** Resolves when all submitted commands are answered. */
   async drain(): Promise<void> {
     if (this.#queue.length === 0 && this.#batchesInFlight === 0) return;
     await new Promise<void>((resolve) => {
@@ -139,67 +142,64 @@ export class Engine {
     });
   }
 
-  /** Deletes kept answers that are older than the instant given, in bounded bites, and says how many. */
+  /** Deletes stored responses older than the given instant, in bounded batches. Returns their number. */
   reap(before: Instant): Promise<number> {
     return deleteInBatches(this.#database, reapAnswers, before);
   }
 
-  /** Deletes the encrypted copies of responses with secrets that are older than the given instant. */
+  /** Deletes the encrypted copies of responses with secrets that are older than the given instant. Returns their number. */
   reapSecrets(before: Instant): Promise<number> {
     return deleteInBatches(this.#database, reapStoredSecrets, before);
   }
 
-  /** One turn of the event loop later: what came with one read of the sockets goes into one batch. */
+  /** Waits one turn of the event loop, so that requests that arrive together share a batch. */
   #schedule(): void {
-    if (this.#isScheduled || !this.#hasLaneFor(this.#queue.length)) return;
+    if (this.#isScheduled || !this.#canStartBatch(this.#queue.length)) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
       const batch = this.#take();
-      if (batch.length > 0) void this.#runLane(batch);
-      else this.#tellIdle();
+      if (batch.length > 0) void this.#runQueued(batch);
+      else this.#notifyIdle();
     });
   }
 
   /**
-   * The first lane opens for anybody, a second one for a crowd: it keeps this process busy while the database writes the
-   * first. Creates a second at 64 connections, medians of eight: 5,600 from 12 waiting on, 6,270 from 24 on, 5,860 from
-   * 64 on, which is never.
+   * The first batch starts for any command, a second one only if enough commands wait: it uses this process while the database
+   * writes the first. Creates per second at 64 connections by threshold, medians of eight runs: 5,600 with 12, 6,270 with 24,
+   * 5,860 with 64, which is never reached.
    */
-  #hasLaneFor(waiting: number): boolean {
-    // A reset may take long, and nobody else waits for it where there is another lane.
-    if (
-      this.#batchesInFlight - this.#clearing.size === 0 &&
-      this.#batchesInFlight < this.#database.batchesInFlightMax
-    )
-      return waiting > 0;
-    return this.#batchesInFlight < this.#database.batchesInFlightMax && waiting >= secondBatchThreshold;
+  #canStartBatch(waiting: number): boolean {
+    if (this.#batchesInFlight >= this.#database.batchesInFlightMax) return false;
+    // A reset may take long, so it does not count as the first batch.
+    const isFirst = this.#batchesInFlight === this.#clearing.size;
+    return waiting >= (isFirst ? 1 : secondBatchThreshold);
   }
 
   #take(): readonly Queued[] {
-    this.#dropOld();
+    this.#rejectExpired();
     const batch: Queued[] = [];
-    const left: Queued[] = [];
+    const remaining: Queued[] = [];
     let isAlone = false;
     for (const queued of this.#queue) {
       const { submission, scope } = queued;
-      const isHeld = scope !== null && this.#claimed.has(scope);
-      const isStopped = isAlone || this.#clearing.has(submission.context.orgId);
-      // What clears its organization is taken when it comes first, which it does at the next turn at the latest.
+      const isKeyInFlight = scope !== null && this.#claimed.has(scope);
+      const isBlocked = isAlone || this.#clearing.has(submission.context.orgId);
+      // A command that clears its organization runs alone, so it waits until it is the first of a batch.
       const mustWait = submission.kind.clears && batch.length > 0;
-      if (isHeld || isStopped || mustWait || batch.length >= this.#batchMax) {
-        left.push(queued);
+      if (isKeyInFlight || isBlocked || mustWait || batch.length >= this.#batchMax) {
+        remaining.push(queued);
         continue;
       }
       batch.push(queued);
       isAlone = submission.kind.clears === true;
     }
-    this.#queue = left;
+    this.#queue = remaining;
     return batch;
   }
 
-  /** A database that hangs holds up one batch after the other: what waited behind it long enough is not run at all. */
-  #dropOld(): void {
+  /** A hanging database delays one batch after the other: commands that have waited too long are not run at all. */
+  #rejectExpired(): void {
     const oldest = performance.now() - this.#waitMsMax;
     if ((this.#queue[0]?.arrivedAt ?? oldest) >= oldest) return;
     for (const { submission, resolve, arrivedAt } of this.#queue) {
@@ -210,8 +210,8 @@ export class Engine {
     this.#queue = this.#queue.filter(({ arrivedAt }) => arrivedAt >= oldest);
   }
 
-  async #runLane(batch: readonly Queued[]): Promise<void> {
-    assert(batch.length > 0, 'an empty batch is never run');
+  async #runQueued(batch: readonly Queued[]): Promise<void> {
+    assert(batch.length > 0, 'a batch must not be empty');
     this.#batchesInFlight += 1;
     const startedAt = performance.now();
     for (const { scope, arrivedAt, submission } of batch) {
@@ -236,23 +236,23 @@ export class Engine {
       resolve(answer);
     });
     this.#schedule();
-    this.#tellIdle();
+    this.#notifyIdle();
   }
 
-  #tell(committed: Committed): void {
-    for (const tell of this.#watchers) tell(committed);
+  #notifyWatchers(committed: Committed): void {
+    for (const onCommit of this.#watchers) onCommit(committed);
   }
 
-  #tellIdle(): void {
+  #notifyIdle(): void {
     if (this.#queue.length > 0 || this.#batchesInFlight > 0) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  async #attempt(submissions: readonly Submission[]): Promise<readonly Answer[]> {
-    const rounds: readonly Priors[] = this.#isTrusting(submissions)
-      ? ['trust-none', 'look-up', 'look-up']
-      : ['look-up', 'look-up'];
-    for (const priors of rounds) {
+  async #attempt(submissions: readonly Submission[]): Promise<readonly Answer<Erased>[]> {
+    const attempts: readonly Priors[] = this.#isTrusting(submissions)
+      ? ['trust-none', 'query', 'query']
+      : ['query', 'query'];
+    for (const priors of attempts) {
       try {
         const answers = await runBatch(this.#database, submissions, this.#settings, this.#clocks, priors);
         if (answers) return answers;
@@ -263,8 +263,8 @@ export class Engine {
         if (priors === 'trust-none') this.#trustFrom = performance.now() + distrustMs;
       }
     }
-    const answers: Answer[] = [];
-    // Waiting once for an organization that is being reset elsewhere is enough for all of its commands.
+    const answers: Answer<Erased>[] = [];
+    // All commands of an organization that is being reset on another node share one wait.
     const busy = new Set<string>();
     for (const submission of submissions) {
       const isBusy = busy.has(submission.context.orgId);
@@ -274,11 +274,11 @@ export class Engine {
   }
 
   /**
-   * Nearly every key is new, and looking it up costs as much as a fifth of the write. So it is left out for keys that
-   * this node has not met lately; one that another node met, or this one before it was started, costs a second round.
+   * Nearly every key is new, and the query costs as much as a fifth of the write. So the engine skips it for keys that this
+   * node has not seen recently. A key that was used on another node, or before this one started, costs a second attempt.
    */
   #isTrusting(submissions: readonly Submission[]): boolean {
-    // What clears would delete the answer that is kept for its own key before it finds it.
+    // A command that clears its organization would delete the stored response of its own key before it finds it.
     let isTrusting = performance.now() >= this.#trustFrom && submissions[0]?.kind.clears !== true;
     for (const submission of submissions) {
       const scope = claimScope(submission);
@@ -289,12 +289,12 @@ export class Engine {
     return isTrusting;
   }
 
-  async #single(submission: Submission, busy: Set<string>): Promise<Answer> {
+  async #single(submission: Submission, busy: Set<string>): Promise<Answer<Erased>> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const [answer] =
-          (await runBatch(this.#database, [submission], this.#settings, this.#clocks, 'look-up')) ?? [];
-        assert(answer, 'a batch of one has one answer');
+          (await runBatch(this.#database, [submission], this.#settings, this.#clocks, 'query')) ?? [];
+        assert(answer, 'a batch of one must have one answer');
         return answer;
       } catch (error) {
         if (error instanceof PersistBusy) return this.#inProgress(submission);
@@ -309,30 +309,30 @@ export class Engine {
     }
   }
 
-  /** The transaction with the same key is somebody else's and not finished. The refusal itself is still audited. */
-  async #inProgress(submission: Submission): Promise<Answer> {
+  /** Another transaction with the same key is in progress. The refusal is still audited. */
+  async #inProgress(submission: Submission): Promise<Answer<Erased>> {
     const refusal = refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
     const kind = refusedCommand(submission.kind.name, refusal);
     const audited: Submission = { ...submission, kind, input: undefined, idempotency: null };
-    const answers = await runBatch(this.#database, [audited], this.#settings, this.#clocks, 'look-up').catch(
+    const answers = await runBatch(this.#database, [audited], this.#settings, this.#clocks, 'query').catch(
       () => undefined,
     );
     return answers?.[0] ?? this.#unavailable(submission);
   }
 
-  #unavailable(submission: Submission): Answer {
+  #unavailable(submission: Submission): Answer<never> {
     return this.#answer(submission, refuse('service_unavailable', { retryAfterSeconds }));
   }
 
-  #answer({ context }: Submission, refusal: Refusal): Answer {
+  #answer({ context }: Submission, refusal: Refusal): Answer<never> {
     return refusalAnswer(refusal, context.requestId, this.#settings.docsUrl());
   }
 }
 
-async function traced(answer: Promise<Answer>, span: CommandSpan): Promise<Answer> {
-  const given = await answer;
-  span.end(given.isReplay ? 'replayed' : (given.code ?? 'accepted'));
-  return given;
+async function traced<Result>(answer: Promise<Answer<Result>>, span: CommandSpan): Promise<Answer<Result>> {
+  const result = await answer;
+  span.end(result.isReplay ? 'replayed' : (result.code ?? 'accepted'));
+  return result;
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,49 +1,51 @@
 import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
 import { type ActivePlan, patternOf } from '../kernel/fault.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { Committed } from './batch.ts';
-import { holdDelivery, type Taken, takeForDeliveries, takeForRequests } from './fault-statements.ts';
+import { holdDelivery, type MatchResult, takeForDeliveries, takeForRequests } from './fault-statements.ts';
 
 interface Waiter {
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly resolve: (isHit: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface Asking {
+interface PendingMatches {
   readonly plan: ActivePlan;
   readonly waiters: Waiter[];
 }
 
 /** The fields of a claimed delivery that the counter needs. */
 export interface ClaimedDelivery {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly id: string;
   readonly token: number;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
 }
 
-/** A claimed delivery that a plan may hit, and what becomes of it then. */
+/** A claimed delivery that matches a plan, and its new due time if the plan hits it. */
 export interface MatchingDelivery {
   readonly claim: ClaimedDelivery;
-  /** When it is due if it is delayed; null when that stays. */
+  /** The due time after a delay; null when the due time does not change. */
   readonly dueAt: Instant | null;
 }
 
 const waitersMax = 500;
 
 /**
- * Counts what matches the fault plans, and says what is hit: the engine's, because it is the only writer, and apart from it,
- * because no command asks. All nodes count in the same rows.
+ * Counts the requests and deliveries that match fault plans, and decides which ones are hit. It belongs to the engine, the only
+ * writer, although no command is involved. All nodes count in the same rows.
  *
- * Requests that ask while a statement is under way wait, and share the next one: a crowd costs one row lock a round trip.
+ * Requests that arrive while a statement is in flight wait and share the next one: under load this costs one row lock per round
+ * trip.
  */
 export class FaultCounter {
   readonly #database: Database;
   readonly #wallClock: () => Instant;
-  readonly #watchers: ((appId: string) => void)[] = [];
-  #asking = new Map<string, Asking>();
+  readonly #watchers: ((appId: Id<'application'>) => void)[] = [];
+  #pending = new Map<string, PendingMatches>();
   #isTaking = false;
 
   constructor(database: Database, wallClock: () => Instant) {
@@ -51,126 +53,126 @@ export class FaultCounter {
     this.#wallClock = wallClock;
   }
 
-  /** Tells of applications whose plans have changed here: made, canceled or exhausted. */
-  watch(onChange: (appId: string) => void): void {
+  /** Calls back with each application whose plans this process changed: created, canceled or exhausted. */
+  watch(onChange: (appId: Id<'application'>) => void): void {
     this.#watchers.push(onChange);
   }
 
   onCommit({ changes }: Pick<Committed, 'changes'>): void {
     for (const { resource, row } of changes)
-      if (resource === 'fault_plan' && row.appId !== undefined) this.#tell(row.appId);
+      if (resource === 'fault_plan' && row.appId !== undefined) this.#notifyWatchers(row.appId);
   }
 
-  /** Whether the plan hits this request, which matches it. */
-  take(plan: ActivePlan, requestId: string): Promise<boolean> {
+  /** Counts a request that matches the plan. Resolves with whether the plan hits it. */
+  take(plan: ActivePlan, requestId: Id<'request'>): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const key = `${plan.orgId} ${plan.id}`;
-      const asking = this.#asking.get(key) ?? { plan, waiters: [] };
-      asking.waiters.push({ requestId, resolve, reject });
-      this.#asking.set(key, asking);
+      const pending = this.#pending.get(key) ?? { plan, waiters: [] };
+      pending.waiters.push({ requestId, resolve, reject });
+      this.#pending.set(key, pending);
       if (!this.#isTaking) void this.#takeAll();
     });
   }
 
   async #takeAll(): Promise<void> {
     this.#isTaking = true;
-    while (this.#asking.size > 0) {
-      // Sorted: two nodes come to the rows of the same plans in one order.
-      const round = [...this.#asking].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, asking]) => asking);
-      this.#asking = new Map();
-      const first = round.map(({ plan, waiters }) => ({ plan, waiters: waiters.splice(0, waitersMax) }));
-      for (const { plan, waiters } of round)
-        if (waiters.length > 0) this.#asking.set(`${plan.orgId} ${plan.id}`, { plan, waiters });
-      await this.#takeRound(first);
+    while (this.#pending.size > 0) {
+      // Sorted: two nodes lock the rows of the same plans in the same order.
+      const pending = [...this.#pending].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, matches]) => matches);
+      this.#pending = new Map();
+      const batch = pending.map(({ plan, waiters }) => ({ plan, waiters: waiters.splice(0, waitersMax) }));
+      for (const { plan, waiters } of pending)
+        if (waiters.length > 0) this.#pending.set(`${plan.orgId} ${plan.id}`, { plan, waiters });
+      await this.#takeBatch(batch);
     }
     this.#isTaking = false;
   }
 
-  async #takeRound(round: readonly Asking[]): Promise<void> {
+  async #takeBatch(batch: readonly PendingMatches[]): Promise<void> {
     try {
-      const wants = round.map(({ plan, waiters }) => ({
+      const counts = batch.map(({ plan, waiters }) => ({
         plan,
         n: waiters.length,
         requestId: waiters[0]?.requestId ?? '',
       }));
-      const taken = await this.#database.query<Taken>(takeForRequests, this.#values(wants));
-      for (const { plan, waiters } of round) {
-        const own = taken.filter(({ orgId, id }) => orgId === plan.orgId && id === plan.id);
-        this.#look(plan, own, waiters.length);
-        waiters.forEach(({ resolve }, place) => {
-          resolve(own[place]?.isHit ?? false);
+      const results = await this.#database.query<MatchResult>(takeForRequests, this.#values(counts));
+      for (const { plan, waiters } of batch) {
+        const planResults = results.filter(({ orgId, id }) => orgId === plan.orgId && id === plan.id);
+        this.#notifyIfOver(plan, planResults, waiters.length);
+        waiters.forEach(({ resolve }, i) => {
+          resolve(planResults[i]?.isHit ?? false);
         });
       }
     } catch (error) {
-      for (const { reject } of round.flatMap(({ waiters }) => waiters)) reject(error);
+      for (const { reject } of batch.flatMap(({ waiters }) => waiters)) reject(error);
     }
   }
 
   /**
-   * Which of these deliveries, in order, the plan hits: by their ids. What becomes of them is written with the count. The lease is
-   * null when this process releases what was hit.
+   * Counts deliveries that match the plan, in order, and returns the ids of those that it hits. The same statement writes the
+   * effect on these deliveries. `leaseUntil` is null when this process releases them.
    */
   async takeDeliveries(
     plan: ActivePlan,
-    some: readonly MatchingDelivery[],
+    deliveries: readonly MatchingDelivery[],
     leaseUntil: Instant | null,
   ): Promise<ReadonlySet<string>> {
-    const want = { plan, n: some.length, requestId: some[0]?.claim.requestId ?? '' };
-    const taken = await this.#database.query<Taken>(takeForDeliveries, [
-      ...this.#values([want]),
+    const count = { plan, n: deliveries.length, requestId: deliveries[0]?.claim.requestId ?? '' };
+    const results = await this.#database.query<MatchResult>(takeForDeliveries, [
+      ...this.#values([count]),
       encodeArray(
         'text',
-        some.map(({ claim }) => claim.id),
+        deliveries.map(({ claim }) => claim.id),
       ),
       encodeArray(
         'integer',
-        some.map(({ claim }) => claim.token),
+        deliveries.map(({ claim }) => claim.token),
       ),
       encodeArray(
         'timestamptz',
-        some.map(({ dueAt }) => dueAt),
+        deliveries.map(({ dueAt }) => dueAt),
       ),
       textOf(leaseUntil),
     ]);
-    this.#look(plan, taken, some.length);
-    return new Set(some.flatMap(({ claim }, place) => (taken[place]?.isHit ? [claim.id] : [])));
+    this.#notifyIfOver(plan, results, deliveries.length);
+    return new Set(deliveries.flatMap(({ claim }, i) => (results[i]?.isHit ? [claim.id] : [])));
   }
 
-  /** Ends the lease of a claimed delivery, and holds it until another one overtakes it or its time is up. */
+  /** Ends the lease of a claimed delivery, and holds the delivery until another one overtakes it or the hold expires. */
   async hold({ orgId, id, token }: ClaimedDelivery, heldUntil: Instant): Promise<void> {
     await this.#database.query(holdDelivery, [orgId, id, token, textOf(heldUntil)]);
   }
 
-  /** A plan that gave fewer numbers than asked for, or its last one, is known here as active and is not. */
-  #look({ appId }: ActivePlan, taken: readonly Taken[], asked: number): void {
-    if (taken.length < asked || taken.some(({ isOver }) => isOver)) this.#tell(appId);
+  /** Fewer results than requested, or a last hit, mean that the plan is no longer active: watchers have stale plans. */
+  #notifyIfOver({ appId }: ActivePlan, results: readonly MatchResult[], requested: number): void {
+    if (results.length < requested || results.some(({ isOver }) => isOver)) this.#notifyWatchers(appId);
   }
 
-  #tell(appId: string): void {
-    for (const tell of this.#watchers) tell(appId);
+  #notifyWatchers(appId: Id<'application'>): void {
+    for (const onChange of this.#watchers) onChange(appId);
   }
 
-  #values(wants: readonly { plan: ActivePlan; n: number; requestId: string }[]): unknown[] {
+  #values(counts: readonly { plan: ActivePlan; n: number; requestId: string }[]): unknown[] {
     return [
       encodeArray(
         'text',
-        wants.map(({ plan }) => plan.orgId),
+        counts.map(({ plan }) => plan.orgId),
       ),
       encodeArray(
         'text',
-        wants.map(({ plan }) => plan.id),
+        counts.map(({ plan }) => plan.id),
       ),
       encodeArray(
         'integer',
-        wants.map(({ n }) => n),
+        counts.map(({ n }) => n),
       ),
       encodeArray(
         'bytea',
-        wants.map(({ plan }) => patternOf(plan)),
+        counts.map(({ plan }) => patternOf(plan)),
       ),
       encodeArray(
         'text',
-        wants.map(({ requestId }) => requestId),
+        counts.map(({ requestId }) => requestId),
       ),
       textOf(this.#wallClock()),
     ];

@@ -1,13 +1,14 @@
 import { patternLength } from '../kernel/fault.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Statement } from '../kernel/table.ts';
 
 /**
- * Gives the next numbers of plans to what matches them, as many to each as asked, and says which of the numbers are hit. The row
- * of a plan is locked, so numbers are given once, however many nodes ask, and none is given when the plan has hit all it may.
- * The plan that this exhausts moves there in the same statement, with its row of history.
+ * Assigns the next sequence numbers of each plan to its matches, and returns which numbers are hits. The plan row is locked, so
+ * each number is assigned once, however many nodes count. A plan that has reached its hit count assigns no more numbers. When a
+ * plan becomes exhausted, the same statement updates its status and adds the history row.
  *
- * $1 to $5 are plans: organizations, ids, how many numbers, the patterns, and the request for the history. $6 is the wall
- * clock: a plan goes by the clock of its application.
+ * $1 to $5 are arrays over the plans: organization, id, number of matches, pattern, and the request for the history. $6 is the
+ * wall clock, from which the statement derives the application time.
  */
 const count = `with plan as materialized (
       select p.*, w.n, w.pattern, w.request_id
@@ -40,26 +41,26 @@ const count = `with plan as materialized (
 const answer = `select t.org_id as "orgId", t.id, t.hit = 1 as "isHit", c.status = 'exhausted' as "isOver"
     from taken t join counted c on c.org_id = t.org_id and c.id = t.id order by t.org_id, t.id, t.place`;
 
-/** A number that was given, in the order in which they were asked for. */
-export interface Taken {
-  readonly orgId: string;
+/** The result for one match, in the order of the matches. */
+export interface MatchResult {
+  readonly orgId: Id<'organization'>;
   readonly id: string;
   readonly isHit: boolean;
-  /** The plan has hit all it may. */
+  /** The plan is exhausted. */
   readonly isOver: boolean;
 }
 
 export const takeForRequests: Statement = { name: 'fault_plans_take', text: `${count} ${answer}` };
 
 /**
- * For claimed deliveries, in order: $7 and $8 are their ids and tokens, $9 when each is due if the plan delays it, $10 its lease from
- * now on, null when it is released. What is hit is written on the delivery in the same
- * statement, so that no crash forgets it and no later claim hits it again.
+ * For claimed deliveries, in order: $7 and $8 are their ids and tokens, $9 the due times if the plan delays them, $10 the end of
+ * the new lease, null when they are released. The same statement writes the hit to the delivery, so that a crash cannot lose it
+ * and no later claim is hit again.
  */
 export const takeForDeliveries: Statement = {
   name: 'fault_plans_take_deliveries',
   text: `${count},
-    struck as (
+    hit_deliveries as (
       update deliveries d set fault_plan_id = t.id, due_at = coalesce(l.due_at, d.due_at), lease_until = $10::timestamptz
       from taken t join unnest($7::text[], $8::integer[], $9::timestamptz[]) with ordinality as l(id, token, due_at, place)
         on l.place = t.place
@@ -67,7 +68,7 @@ export const takeForDeliveries: Statement = {
     ${answer}`,
 };
 
-/** Holds a claimed delivery again, because nothing was claimed with it that could overtake it. */
+/** Holds a claimed delivery, because no other claim overtakes it. */
 export const holdDelivery: Statement = {
   name: 'deliveries_hold',
   text: `update deliveries d set held_until = $4::timestamptz, lease_until = null

@@ -3,12 +3,12 @@ import { decodeSuffix, formatId, idTimestamp, isId } from '../kernel/ids.ts';
 import { randomIdGenerator, seededIdGenerator, seededNow } from './id-generator.ts';
 
 const times = (count: number, next: () => string) => Array.from({ length: count }, next);
-const inOrder = (suffixes: readonly string[]) => [...suffixes].sort();
+const inOrder = (unsorted: readonly string[]) => [...unsorted].sort();
 /** The bits of a UUIDv7 without time and hash: version, variant. */
 const versionOf = (suffix: string) => Number((decodeSuffix(suffix) >> 76n) & 0xfn);
 const variantOf = (suffix: string) => Number((decodeSuffix(suffix) >> 62n) & 3n);
 
-/** What one run of a server hands out. */
+/** The ids that one run of a server generates. */
 function run(seed: string, org = 'org_1') {
   const idGenerator = seededIdGenerator(seed);
   const first = idGenerator.request(org, 'write');
@@ -42,7 +42,7 @@ describe('ids from a seed', () => {
     const first = new Set(run('seed'));
     expect(run('another seed').filter((id) => first.has(id))).toEqual([]);
     const others = run('seed', 'org_2').filter((id) => first.has(id));
-    // The organization by name and the fraction do not depend on who asks.
+    // The organization id and the fraction do not depend on the calling organization.
     expect(others).toHaveLength(2);
   });
 
@@ -56,24 +56,24 @@ describe('ids from a seed', () => {
     expect(seededNow).toBe(Date.UTC(2026, 0, 1));
   });
 
-  test('sort in the order of requests, their rows, their steps and what follows without a request', () => {
+  test('sort in the order of requests, their rows, their steps and later background commands', () => {
     const idGenerator = seededIdGenerator('seed');
-    const made: string[] = [];
+    const suffixes: string[] = [];
     for (let i = 0; i < 3; i += 1) {
       const request = idGenerator.request('org_1', 'write');
       const steps = idGenerator.stepSuffixes(request);
-      made.push(request, ...times(3, idGenerator.rowSuffixes(request)));
+      suffixes.push(request, ...times(3, idGenerator.rowSuffixes(request)));
       for (let j = 0; j < 3; j += 1) {
         const step = steps.next();
-        made.push(step, ...times(3, idGenerator.rowSuffixes(step)));
+        suffixes.push(step, ...times(3, idGenerator.rowSuffixes(step)));
       }
-      made.push(...times(3, steps.bookkeeping), ...times(3, () => idGenerator.background('org_1')));
+      suffixes.push(...times(3, steps.bookkeeping), ...times(3, () => idGenerator.background('org_1')));
     }
-    expect(made).toEqual(inOrder(made));
-    expect(new Set(made).size).toBe(made.length);
+    expect(suffixes).toEqual(inOrder(suffixes));
+    expect(new Set(suffixes).size).toBe(suffixes.length);
   });
 
-  test('of writes do not depend on reads, nor on what steps keep going', () => {
+  test('of writes do not depend on reads, nor on bookkeeping commands', () => {
     const [quiet, busy] = [seededIdGenerator('seed'), seededIdGenerator('seed')];
     busy.request('org_1', 'read');
     const [one, other] = [quiet, busy].map((idGenerator) => {
@@ -87,12 +87,12 @@ describe('ids from a seed', () => {
 
   test('of reads differ from each other and from those of writes', () => {
     const idGenerator = seededIdGenerator('seed');
-    const made = times(10, () => idGenerator.request('org_1', 'read'));
-    made.push(...times(10, () => idGenerator.request('org_1', 'write')));
-    expect(new Set(made).size).toBe(20);
+    const suffixes = times(10, () => idGenerator.request('org_1', 'read'));
+    suffixes.push(...times(10, () => idGenerator.request('org_1', 'write')));
+    expect(new Set(suffixes).size).toBe(20);
   });
 
-  test('of organizations follow from the name and how many had it before', () => {
+  test('of organizations depend on the name and the number of earlier ones with that name', () => {
     const [one, other] = [seededIdGenerator('seed'), seededIdGenerator('seed')];
     const acme = [one.organization('Acme'), one.organization('Acme')];
     other.organization('Globex');
@@ -100,17 +100,17 @@ describe('ids from a seed', () => {
     expect(acme[0]).not.toBe(acme[1]);
   });
 
-  test('without a request begin again with every write, and count as writes after 2,046 of them', () => {
+  test('of background commands restart with every write, and count as writes after 2,046 of them', () => {
     const idGenerator = seededIdGenerator('seed');
     idGenerator.request('org_1', 'write');
-    const made = times(5_000, () => idGenerator.background('org_1'));
-    expect(new Set(made).size).toBe(5_000);
-    expect(made).toEqual(inOrder(made));
+    const suffixes = times(5_000, () => idGenerator.background('org_1'));
+    expect(new Set(suffixes).size).toBe(5_000);
+    expect(suffixes).toEqual(inOrder(suffixes));
     const reads = times(5, () => idGenerator.request('org_1', 'read'));
-    expect(made.filter((suffix) => reads.includes(suffix))).toEqual([]);
+    expect(suffixes.filter((suffix) => reads.includes(suffix))).toEqual([]);
     const numberOf = (suffix = '') => ((decodeSuffix(suffix) >> 30n) & 0xffff_ffffn) >> 26n;
-    expect(numberOf(made[2_045])).toBe(numberOf(made[0]));
-    expect(numberOf(made[2_046])).toBe(numberOf(made[0]) + 1n);
+    expect(numberOf(suffixes[2_045])).toBe(numberOf(suffixes[0]));
+    expect(numberOf(suffixes[2_046])).toBe(numberOf(suffixes[0]) + 1n);
   });
 
   test('of the same command are the same again', () => {
@@ -122,24 +122,24 @@ describe('ids from a seed', () => {
     );
   });
 
-  test('of steps and of what keeps them going never meet', () => {
+  test('of steps and of bookkeeping commands never collide', () => {
     const idGenerator = seededIdGenerator('seed');
     const steps = idGenerator.stepSuffixes(idGenerator.request('org_1', 'write'));
-    const made = [...times(4_095, steps.next), ...times(2_047, steps.bookkeeping)];
-    expect(made).toEqual(inOrder(made));
-    expect(new Set(made).size).toBe(made.length);
+    const suffixes = [...times(4_095, steps.next), ...times(2_047, steps.bookkeeping)];
+    expect(suffixes).toEqual(inOrder(suffixes));
+    expect(new Set(suffixes).size).toBe(suffixes.length);
   });
 
-  test('of an event and of an endpoint differ in the bits that make the id of a delivery', () => {
+  test('of events and of endpoints differ in the bits that form a delivery id', () => {
     const idGenerator = seededIdGenerator('seed');
-    const made = times(1_000, () => idGenerator.request('org_1', 'write'));
+    const suffixes = times(1_000, () => idGenerator.request('org_1', 'write'));
     const firstBits = (suffix: string) => decodeSuffix(suffix) >> 30n;
     const lastBits = (suffix: string) => decodeSuffix(suffix) & 0x3fff_ffffn;
-    expect(new Set(made.map(firstBits)).size).toBe(1_000);
-    expect(new Set(made.map(lastBits)).size).toBe(1_000);
+    expect(new Set(suffixes.map(firstBits)).size).toBe(1_000);
+    expect(new Set(suffixes.map(lastBits)).size).toBe(1_000);
   });
 
-  test('fractions are spread from 0 to 1', () => {
+  test('fractions are distributed from 0 to 1', () => {
     const idGenerator = seededIdGenerator('seed');
     const all = Array.from({ length: 1_000 }, (_, i) => idGenerator.fraction(`x ${i}`));
     expect(Math.min(...all)).toBeGreaterThanOrEqual(0);
@@ -149,7 +149,7 @@ describe('ids from a seed', () => {
   });
 });
 
-test('ids without a seed are never the same', () => {
+test('ids without a seed are unique', () => {
   const steps = randomIdGenerator.stepSuffixes('');
   const next = [
     ...[
@@ -159,8 +159,8 @@ test('ids without a seed are never the same', () => {
     ],
     ...[() => randomIdGenerator.organization('Acme'), steps.next, steps.bookkeeping],
   ];
-  const made = next.flatMap((one) => times(10, one));
-  expect(made).toEqual(inOrder(made));
-  expect(new Set(made).size).toBe(60);
+  const suffixes = next.flatMap((one) => times(10, one));
+  expect(suffixes).toEqual(inOrder(suffixes));
+  expect(new Set(suffixes).size).toBe(60);
   expect([randomIdGenerator.isSeeded, seededIdGenerator('').isSeeded]).toEqual([false, true]);
 });

@@ -3,31 +3,31 @@ import { decodeSuffix, encodeSuffix } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import { newSuffix } from './ids.ts';
 
-/** Where ids come from: from time and chance, or from a seed, so that a run can be repeated. */
+/** Generates id suffixes: from time and random numbers, or from a seed, which makes a run reproducible. */
 export interface IdGenerator {
-  /** Whether the same requests get the same ids again. */
+  /** Whether the same requests get the same ids in every run. */
   readonly isSeeded: boolean;
-  /** The suffix of a request, once it is known whose it is. */
+  /** The suffix of a request, once its organization is known. */
   request(orgId: string, kind: 'write' | 'read'): string;
-  /** The suffix of what is made for an organization without a request: the organization itself, what a worker does. */
+  /** The suffix of a command without a request: the creation of the organization, or the work of a background worker. */
   background(orgId: string): string;
   /**
-   * The suffix of a new organization. With a seed it follows from the name and from how many of that name there were before, so
-   * that tests that create organizations side by side get the same ones in every run.
+   * The suffix of a new organization. With a seed it depends on the name and the number of earlier organizations with that name,
+   * so that tests that create organizations concurrently get the same ids in every run.
    */
   organization(name: string): string;
-  /** The suffixes of rows that a command makes besides the one that has its own. The same command gets the same ones again. */
+  /** The suffixes of the additional rows of a command. With a seed, the same command gets the same suffixes again. */
   rowSuffixes(suffix: string): () => string;
-  /** The suffixes of the commands that carry out one request. */
+  /** The suffixes of the commands of one multi-step request. */
   stepSuffixes(suffix: string): StepSuffixes;
-  /** From 0 to 1, for what is spread out. */
-  fraction(of: string): number;
+  /** A number from 0 to 1, for jitter and random choices. With a seed it depends on the key. */
+  fraction(key: string): number;
 }
 
 export interface StepSuffixes {
-  /** Of a command that changes records. */
+  /** The suffix of a command that changes records. */
   next(): string;
-  /** Of a command that only keeps things going: how many of these there are depends on how fast the machine is. */
+  /** The suffix of a command that only tracks progress: the number of these depends on the speed of the machine. */
   bookkeeping(): string;
 }
 
@@ -41,29 +41,29 @@ export const randomIdGenerator: IdGenerator = {
   fraction: () => Math.random(),
 };
 
-/** When everything happens on a server that repeats itself, until its clocks are moved. */
+/** The current time of a seeded server, until its clocks are moved. */
 export const seededNow: Instant = Date.UTC(2026, 0, 1);
 
-// Beyond 262,144 writes an organization goes on in its next millisecond.
+// After 262,144 writes the ids of an organization continue in the next millisecond.
 const requestBits = 18;
 const stepBits = 13;
 const rowBits = 13;
 const hashBits = 30;
-// Of the 8,192 steps of a request, those from here on are no steps of the request.
-const asides = 4_096;
-const owns = 6_144;
-const reads = 8_191;
-// The ids of an organization begin in a millisecond of its own, so that those of two are not alike. It is less than the fifteen
-// seconds in which an event counts as new.
+// A request has 8,192 step numbers. These ranges are reserved for commands that are not steps of the request.
+const firstBookkeepingStep = 4_096;
+const firstBackgroundStep = 6_144;
+const readStep = 8_191;
+// The ids of each organization start at a different millisecond, so that organizations do not get similar ids. The range is
+// shorter than the fifteen seconds in which an event counts as new.
 const spreadMs = 8_192;
 
 /**
- * Ids from a seed. An id says the how-manieth write of its organization it belongs to, which step of it and which row of the
- * step, in this order, so that ids sort by when they were made; the rest is a hash. Reads are counted apart: how often somebody
- * looks must not change what is made.
+ * Ids from a seed. An id encodes the number of the write in its organization, the step of that write and the row of that step, in
+ * this order, so that ids sort by creation; the rest is a hash. Reads have a separate counter: the number of reads must not
+ * change the ids of writes.
  *
- * The first 98 bits of an event and the last 30 of an endpoint make the id of a delivery (engine/persist.ts), so all that
- * tells events apart is in the former, and what tells endpoints apart also in the latter.
+ * A delivery id consists of the first 98 bits of the event id and the last 30 bits of the endpoint id (engine/persist.ts). So the
+ * former bits must be unique among events, and the latter must differ between endpoints.
  */
 export function seededIdGenerator(seed: string): IdGenerator {
   const organizations = new Map<string, { writes: number; reads: number; backgroundCount: number }>();
@@ -89,7 +89,7 @@ export function seededIdGenerator(seed: string): IdGenerator {
     const counts = countsOf(orgId);
     if (kind === 'read') {
       counts.reads += 1;
-      return suffixOf(orgId, counts.reads, reads);
+      return suffixOf(orgId, counts.reads, readStep);
     }
     counts.writes += 1;
     counts.backgroundCount = 0;
@@ -103,45 +103,46 @@ export function seededIdGenerator(seed: string): IdGenerator {
     background: (orgId) => {
       const counts = countsOf(orgId);
       counts.backgroundCount += 1;
-      if (owns + counts.backgroundCount === reads) {
+      if (firstBackgroundStep + counts.backgroundCount === readStep) {
         counts.writes += 1;
         counts.backgroundCount = 1;
       }
-      return suffixOf(orgId, counts.writes, owns + counts.backgroundCount);
+      return suffixOf(orgId, counts.writes, firstBackgroundStep + counts.backgroundCount);
     },
     rowSuffixes: (suffix) => {
       let row = 0;
       return () => {
         row += 1;
-        return later(suffix, BigInt(row), seed);
+        return laterSuffix(suffix, BigInt(row), seed);
       };
     },
     stepSuffixes: (suffix) => {
-      let [next, aside] = [0, 0];
+      let [steps, bookkeepingSteps] = [0, 0];
       return {
         next: () => {
-          next += 1;
-          return later(suffix, BigInt(next % asides) << BigInt(rowBits), seed);
+          steps += 1;
+          return laterSuffix(suffix, BigInt(steps % firstBookkeepingStep) << BigInt(rowBits), seed);
         },
         bookkeeping: () => {
-          aside += 1;
-          return later(suffix, BigInt(asides + (aside % (owns - asides))) << BigInt(rowBits), seed);
+          bookkeepingSteps += 1;
+          const offset = bookkeepingSteps % (firstBackgroundStep - firstBookkeepingStep);
+          return laterSuffix(suffix, BigInt(firstBookkeepingStep + offset) << BigInt(rowBits), seed);
         },
       };
     },
-    fraction: (of) => hashOf(seed, of) / 2 ** hashBits,
+    fraction: (key) => hashOf(seed, key) / 2 ** hashBits,
   };
 }
 
-/** An id of the same request, so much behind the one that it begins with. */
-function later(suffix: string, by: bigint, seed: string): string {
+/** A suffix of the same request, at the given distance after its first one. */
+function laterSuffix(suffix: string, distance: bigint, seed: string): string {
   const bits = decodeSuffix(suffix);
   const at = Number(bits >> 80n);
   const order = (((bits >> 64n) & 0xfffn) << 32n) | ((bits >> 30n) & 0xffff_ffffn);
-  return suffixFrom(at, order + by, hashOf(seed, suffix, by));
+  return suffixFrom(at, order + distance, hashOf(seed, suffix, distance));
 }
 
-/** A UUIDv7: the time, then 44 bits that count, then 30 that do not. */
+/** A UUIDv7: the time, then 44 ordered bits, then 30 bits of hash. */
 function suffixFrom(at: Instant, order: bigint, hash: number): string {
   const bits =
     (BigInt(at) << 80n) |

@@ -6,7 +6,7 @@ afterEach(() => vi.useRealTimers());
 
 test('suffixes are valid, and each is greater than the one before', () => {
   let previous = newSuffix();
-  // More than the random numbers of one pool.
+  // Uses up more than one pool of random numbers.
   for (let i = 0; i < 5_000; i += 1) {
     const suffix = newSuffix();
     if (suffix <= previous || !isId('payment', formatId('payment', suffix))) expect.fail(suffix);

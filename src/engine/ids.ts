@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { V7Generator } from 'uuidv7';
 import { encodeSuffix } from '../kernel/ids.ts';
 
-/** Random numbers from a pool: asking the system for each of them costs more than all the rest of an id. */
+/** Random numbers from a pool: a system call per number would cost more than the rest of the id. */
 class PooledRandom {
   readonly #pool = new Uint32Array(1_024);
   #next = this.#pool.length;
@@ -20,7 +20,7 @@ class PooledRandom {
 
 const generator = new V7Generator(new PooledRandom());
 
-/** A fresh id suffix: a UUIDv7 in base32, always greater than the one before in this process. */
+/** A new id suffix: a UUIDv7 in base32, always greater than the previous one of this process. */
 export function newSuffix(): string {
   return encodeSuffix(generator.generate().bytes);
 }

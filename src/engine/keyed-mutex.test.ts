@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { KeyedMutex } from './keyed-mutex.ts';
 
-/** Work that a test ends, and a list of what happened. */
+/** Tasks that a test completes, and a log of their starts. */
 function setUp() {
   const mutex = new KeyedMutex();
   const log: string[] = [];
@@ -20,7 +20,7 @@ function setUp() {
   return { run, log, settle };
 }
 
-test('work of one key runs one after the other, in the order of the calls', async () => {
+test('tasks with the same key run one after the other, in call order', async () => {
   const { run, log, settle } = setUp();
   const [first, second, third] = [run('a', '1'), run('a', '2'), run('a', '3')];
   third.resolve('third');
@@ -35,7 +35,7 @@ test('work of one key runs one after the other, in the order of the calls', asyn
   expect(log).toEqual(['1', '2', '3']);
 });
 
-test('work of different keys does not wait', async () => {
+test('tasks with different keys do not wait for each other', async () => {
   const { run, log, settle } = setUp();
   run('a', '1');
   run('b', '2');
@@ -43,7 +43,7 @@ test('work of different keys does not wait', async () => {
   expect(log).toEqual(['1', '2']);
 });
 
-test('a failure reaches its caller and does not stop the next', async () => {
+test('a failure reaches its caller and does not stop the next task', async () => {
   const { run, log } = setUp();
   const [first, second] = [run('a', '1'), run('a', '2')];
   first.reject(new Error('failed'));
@@ -53,7 +53,7 @@ test('a failure reaches its caller and does not stop the next', async () => {
   expect(log).toEqual(['1', '2']);
 });
 
-test('work that arrives when an earlier one has ended still waits for the one between them', async () => {
+test('a task that arrives after an earlier one has ended still waits for the one in between', async () => {
   const { run, log, settle } = setUp();
   const [first, second] = [run('a', '1'), run('a', '2')];
   first.resolve('');

@@ -1,8 +1,8 @@
-/** Runs work that must not overlap one after the other, by key, so that each sees the effects of those before it. */
+/** Runs tasks with the same key one after the other, so that each sees the effects of the previous ones. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  async run<Result>(key: string, work: () => PromiseLike<Result>): Promise<Result> {
     const running = (this.#last.get(key) ?? Promise.resolve()).then(work, work);
     this.#last.set(key, running);
     try {

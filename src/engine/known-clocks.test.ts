@@ -3,7 +3,7 @@ import { KnownClocks } from './known-clocks.ts';
 
 const clock = (version: number) => ({ clock: undefined, version });
 
-test('a clock is known by its latest version, in whatever order they arrive', () => {
+test('the latest version of a clock is cached, whatever the order of arrival', () => {
   const clocks = new KnownClocks();
   expect(clocks.get('clk_1')).toBeUndefined();
   clocks.set('clk_1', clock(2));
@@ -14,7 +14,7 @@ test('a clock is known by its latest version, in whatever order they arrive', ()
   expect(clocks.get('clk_2')).toBeUndefined();
 });
 
-test('a clock that was never moved is known with version 0, until it is moved', () => {
+test('a clock that was never moved is cached with version 0, until it is moved', () => {
   const clocks = new KnownClocks();
   clocks.set('clk_1', clock(0));
   expect(clocks.get('clk_1')).toEqual(clock(0));
@@ -23,7 +23,7 @@ test('a clock that was never moved is known with version 0, until it is moved', 
   expect(clocks.get('clk_1')?.version).toBe(1);
 });
 
-test('the same version again replaces what is known', () => {
+test('the same version again replaces the cached clock', () => {
   const clocks = new KnownClocks();
   const again = clock(1);
   clocks.set('clk_1', clock(1));
@@ -31,7 +31,7 @@ test('the same version again replaces what is known', () => {
   expect(clocks.get('clk_1')).toBe(again);
 });
 
-test('20,000 clocks are known, and one more forgets the others', () => {
+test('20,000 clocks are cached, and one more evicts the others', () => {
   const clocks = new KnownClocks();
   for (let i = 1; i <= 20_000; i += 1) clocks.set(`clk_${i}`, clock(1));
   expect(clocks.get('clk_1')).toBeDefined();

@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { AnyRow } from '../kernel/table.ts';
 
-/** A clock row as far as the engine knows it; its version is 0 when the application's clock was never moved. */
+/** A cached clock row; its version is 0 when the application clock was never moved. */
 export interface KnownClock {
   readonly clock: (Clock & AnyRow) | undefined;
   readonly version: number;
@@ -10,9 +10,9 @@ export interface KnownClock {
 const knownMax = 20_000;
 
 /**
- * The clocks that this node has met. What it knows may be old, because another node can move a clock at any time: a batch
- * that decides by it says so when it writes, and the database refuses it if the clock has another version by then. So
- * nothing depends on this being right, and nearly every batch saves the look-up.
+ * A cache of the clocks that this node has used. An entry may be stale, because another node can move a clock at any time: a
+ * batch that used the cache sends the clock version with its write, and the database rejects it if the version has changed. So
+ * correctness does not depend on this cache, and nearly every batch saves a query.
  */
 export class KnownClocks {
   #known = new Map<string, KnownClock>();
@@ -21,7 +21,7 @@ export class KnownClocks {
     return this.#known.get(clockId);
   }
 
-  /** What was read before the clock was moved may arrive after it. */
+  /** Ignores older versions: a row that was read before the clock moved may arrive after the move. */
   set(clockId: string, known: KnownClock): void {
     if (known.version < (this.#known.get(clockId)?.version ?? 0)) return;
     if (this.#known.size >= knownMax) this.#known = new Map();

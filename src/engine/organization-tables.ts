@@ -1,31 +1,31 @@
 import type { IdKind } from '../kernel/ids.ts';
 
 /**
- * What becomes of the rows of a table when their organization is reset, and when it is exported:
- * - `kept`: they stay, and are part of a snapshot. What was set up: applications, keys, webhooks.
- * - `record`: they are deleted, and are part of a snapshot. What was done: payments and all that follows from them.
- * - `trace`: they are deleted, and are no part of a snapshot. What only this server has a use for.
- * - `own`: they stay, and are no part of a snapshot. People, and the audit trail of this server.
+ * How a reset and an export of an organization treat the rows of a table:
+ * - `configuration`: a reset retains them, a snapshot includes them. Applications, keys, webhooks.
+ * - `record`: a reset deletes them, a snapshot includes them. Payments and everything that follows from them.
+ * - `trace`: a reset deletes them, a snapshot excludes them. Operational data that only this server uses.
+ * - `own`: a reset retains them, a snapshot excludes them. Members, and the audit trail of this server.
  */
-export type ResetPolicy = 'kept' | 'record' | 'trace' | 'own';
+export type ResetPolicy = 'configuration' | 'record' | 'trace' | 'own';
 
 export interface OrganizationTable {
   readonly name: string;
   readonly resetPolicy: ResetPolicy;
-  /** What the ids in its column `id` are, where it has one. */
+  /** The kind of ids in the column `id`, if the table has one. */
   readonly ids?: IdKind;
 }
 
 /**
- * Every table with rows of organizations, in the order of a snapshot. The one list of them: a test compares it with the
- * database, so a table that is made without a line here is noticed.
+ * Every table with organization data, in snapshot order. A test compares this list with the database, so a new table without
+ * an entry here fails the test.
  */
 export const organizationTables: readonly OrganizationTable[] = [
-  { name: 'organizations', resetPolicy: 'kept', ids: 'organization' },
-  { name: 'applications', resetPolicy: 'kept', ids: 'application' },
-  { name: 'api_keys', resetPolicy: 'kept', ids: 'api_key' },
-  { name: 'webhooks', resetPolicy: 'kept', ids: 'webhook' },
-  { name: 'clocks', resetPolicy: 'kept', ids: 'clock' },
+  { name: 'organizations', resetPolicy: 'configuration', ids: 'organization' },
+  { name: 'applications', resetPolicy: 'configuration', ids: 'application' },
+  { name: 'api_keys', resetPolicy: 'configuration', ids: 'api_key' },
+  { name: 'webhooks', resetPolicy: 'configuration', ids: 'webhook' },
+  { name: 'clocks', resetPolicy: 'configuration', ids: 'clock' },
   { name: 'customers', resetPolicy: 'record', ids: 'customer' },
   { name: 'payments', resetPolicy: 'record', ids: 'payment' },
   { name: 'refunds', resetPolicy: 'record', ids: 'refund' },
@@ -33,7 +33,7 @@ export const organizationTables: readonly OrganizationTable[] = [
   { name: 'transfers', resetPolicy: 'record', ids: 'transfer' },
   { name: 'fault_plans', resetPolicy: 'record', ids: 'fault_plan' },
   { name: 'timers', resetPolicy: 'record' },
-  // Of what is kept, the history is kept as well; see the reset.
+  // A reset also retains the history of retained records, see clearing.ts.
   { name: 'state_history', resetPolicy: 'record' },
   { name: 'events', resetPolicy: 'record', ids: 'event' },
   { name: 'ledger_entries', resetPolicy: 'record', ids: 'ledger_entry' },
@@ -48,7 +48,7 @@ export const organizationTables: readonly OrganizationTable[] = [
   { name: 'requests', resetPolicy: 'trace', ids: 'request' },
   { name: 'request_minutes', resetPolicy: 'trace' },
   { name: 'webhook_health', resetPolicy: 'trace' },
-  // What the tests of this server have met: a reset between two of them must not forget it, and a copy has met nothing.
+  // The coverage of a test suite: a reset between two tests must not delete it, and a copy starts without coverage.
   { name: 'coverage', resetPolicy: 'own' },
   { name: 'api_key_uses', resetPolicy: 'own' },
   { name: 'members', resetPolicy: 'own', ids: 'member' },
@@ -58,15 +58,17 @@ export const organizationTables: readonly OrganizationTable[] = [
   { name: 'deleted_organizations', resetPolicy: 'own' },
 ];
 
-/** What stays when an organization is deleted: its audit trail, which says who did it, and the note that it was. */
-const afterDeletion = ['audit', 'audit_seals', 'deleted_organizations'];
+/** Tables that retain rows of a deleted organization: its audit trail, which shows who deleted it, and its tombstone. */
+const retainedAfterDeletion = ['audit', 'audit_seals', 'deleted_organizations'];
 
 export const deletedTables: readonly string[] = organizationTables
   .map(({ name }) => name)
-  .filter((name) => !afterDeletion.includes(name));
+  .filter((name) => !retainedAfterDeletion.includes(name));
 
-export function tablesOf(...fates: readonly ResetPolicy[]): readonly string[] {
-  return organizationTables.filter(({ resetPolicy }) => fates.includes(resetPolicy)).map(({ name }) => name);
+export function tablesOf(...policies: readonly ResetPolicy[]): readonly string[] {
+  return organizationTables
+    .filter(({ resetPolicy }) => policies.includes(resetPolicy))
+    .map(({ name }) => name);
 }
 
 /** The name of a table in a response. */

@@ -1,8 +1,8 @@
 const keysInGenerationMax = 20_000;
 
 /**
- * The idempotency keys that this node met lately, in two generations: when the younger is full it becomes the older, and
- * the older is forgotten. Nothing depends on its being complete, only speed does.
+ * The idempotency keys that this node has seen recently, in two generations: when the younger is full it replaces the older,
+ * which is dropped. Only speed depends on this cache, not correctness.
  */
 export class RecentKeys {
   #younger = new Set<string>();

@@ -19,7 +19,7 @@ export interface RequestBatch {
 
 const writeMsMax = 5_000;
 
-// Any constant does, as long as all nodes take the same; this spells "sbkl".
+// An arbitrary constant, the same on all nodes: "sbkl" in ASCII.
 const numberingLock = 0x73626b6c;
 
 const minutesFrom = 1 + requestsTable.columns.length;
@@ -30,16 +30,16 @@ const counts = requestMinutesTable.columns
   .map(({ column }) => `${column} = m.${column} + excluded.${column}`);
 
 /**
- * Everything of a batch in one statement, and so in one transaction and one round trip. Counts are added to what other nodes
- * have counted; a use that another node has seen later stays. Nobody waits for it to be on the disk: a crash of the database
- * may cost the log its last moments, and no write of the engine waits for the disk behind it.
+ * Writes a whole batch in one statement, and so in one transaction and one round trip. Counts are added to those of other nodes;
+ * a later key use from another node is retained. The commit does not wait for the disk (`synchronous_commit = off`): a crash of
+ * the database may lose the last moments of the log, but no write of the engine has to wait for its flush.
  *
- * Nodes take turns: the numbers that requests get here become visible in their order, so that who has seen one has seen all
- * before it. The lock is held for one statement, four times a second, and nothing but the log waits for it.
+ * The advisory lock serializes the nodes: requests become visible in the order of their numbers, so a reader that has seen one
+ * number has seen all earlier ones. The lock is held for one statement, four times a second, and only the log waits for it.
  */
 const write: Statement = {
   name: 'requests_write',
-  text: `with kept as (
+  text: `with logged as (
       insert into requests (${namesOf(requestsTable)})
       select r.* from (select pg_advisory_xact_lock(${numberingLock})) l cross join lateral (${rowsFrom(requestsTable, 1)}) r),
     counted as (
@@ -65,7 +65,7 @@ const reapMinutes: Statement = {
     delete from request_minutes where ctid = any(array(select ctid from old)) returning 1 as reaped`,
 };
 
-/** The request log as tables: the engine's, because it is the only writer, and apart from it, because no command asks. */
+/** Writes the request log. It belongs to the engine, the only writer, although no command is involved. */
 export class RequestJournal {
   readonly #database: Database;
 
@@ -74,7 +74,7 @@ export class RequestJournal {
   }
 
   async write({ requests, minutes, keyUses }: RequestBatch): Promise<void> {
-    // Sorted: two nodes that count for the same applications and keys come to their rows in one order.
+    // Sorted: two nodes that count the same applications and keys lock their rows in the same order.
     const counted = [...minutes].sort((a, b) => (minuteKey(a) < minuteKey(b) ? -1 : 1));
     const used = [...keyUses].sort((a, b) => (a.id < b.id ? -1 : 1));
     await this.#database.query(write, [

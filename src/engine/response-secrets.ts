@@ -1,27 +1,35 @@
 import type { Actor } from '../kernel/command.ts';
+import { type Presented, withRequestId } from '../kernel/envelope.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
+import { minuteMs } from '../kernel/time.ts';
 import type { Prior } from './batch-priors.ts';
-import { claimScope, type Submission } from './submission.ts';
+import { claimScope } from './submission.ts';
 import type { Vault } from './vault.ts';
 
-const replayedForMs = limits.secretReplayMinutes * 60_000;
+const replayedForMs = limits.secretReplayMinutes * minuteMs;
 const secretValue = /^(?:sbk_sandbox_|whsec_)|\/console\/(?:invitation|reset)\//;
 
-/** The JSON of a response, with the secrets that only its actor may see. */
-export function withSecrets(body: string, secrets: Readonly<Record<string, unknown>>): string {
-  return JSON.stringify({ ...(JSON.parse(body) as object), ...secrets });
+/** The JSON of a response, including the secrets that only its actor may see. */
+export function bodyWithSecrets(
+  shown: Presented,
+  fields: Readonly<Record<string, unknown>> | undefined,
+  secrets: Readonly<Record<string, unknown>>,
+  requestId: string,
+): string {
+  return withRequestId(JSON.stringify({ ...shown, ...fields, ...secrets }), requestId);
 }
 
-/** Encrypts a response that shows secrets, so that only the actor who received it can decrypt it. */
+/** Encrypts a response with secrets, so that only a retry by the same actor can decrypt it. */
 export function sealFor(submission: Submission, body: string, vault: Vault): string {
   return vault.seal(body, sealContext(submission, submission.context.actor.id, submission.wallNow));
 }
 
 /**
- * The body that a replay sends. The actor is part of what the seal authenticates: a seal made for somebody else does not open,
- * and the response goes out without its secret. An API key also opens the seals of the key that it replaces, so that a rotation
- * does not break a retry.
+ * The body of a replayed response. The actor is part of the authenticated data: for another actor the decryption fails, and the
+ * response is sent without its secrets. An API key can also decrypt the responses of the key that it replaces, so that a
+ * rotation does not break a retry.
  */
 export function replayedBody(submission: Submission, prior: Prior, vault: Vault): string {
   const { body, sealedBody, createdAt } = prior;
@@ -34,16 +42,17 @@ export function replayedBody(submission: Submission, prior: Prior, vault: Vault)
   return body;
 }
 
-function actorIds({ id, replaces }: Actor): readonly string[] {
-  return replaces === undefined ? [id] : [id, replaces];
+function actorIds(actor: Actor): readonly string[] {
+  const replaced = actor.kind === 'api_key' ? actor.replaces : undefined;
+  return replaced === undefined ? [actor.id] : [actor.id, replaced];
 }
 
-/** With the time: a row that outlived its response, as a reset by the release before leaves one, fits no later response. */
+/** Includes the time: a row that outlived its response, as after a reset by the previous release, matches no later response. */
 function sealContext(submission: Submission, actorId: string, createdAt: Instant): string {
   return `${claimScope(submission) ?? ''} ${createdAt} ${actorId}`;
 }
 
-/** Responses that the release before stored do not name their actor, so nobody gets their secrets. They are gone after a day. */
+/** Responses stored by the previous release do not name their actor, so no caller gets their secrets. They expire after a day. */
 function withoutSecretValues(body: string): string {
   const isSecret = (value: unknown) => typeof value === 'string' && secretValue.test(value);
   return JSON.stringify(JSON.parse(body, (_name, value: unknown) => (isSecret(value) ? undefined : value)));

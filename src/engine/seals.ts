@@ -1,20 +1,20 @@
 import type { Database } from '../db/database.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 
-/** What one statement did: how many rows it found without a seal, and whether it made the seal of them. */
+/** The result of one statement: the number of unsealed rows found, and whether it created a seal for them. */
 export interface Sealed {
   readonly found: number;
-  /** Not when nothing was found, nor when another node made the seal of that number first. */
-  readonly isMade: boolean;
+  /** False when there were no rows, or when another node created the seal with that number first. */
+  readonly isCreated: boolean;
 }
 
 export interface SealedPage extends Sealed {
-  /** The last row that was looked at; null when there was none. */
+  /** The id of the last row on the page; null when the page is empty. */
   readonly reached: string | null;
-  readonly looked: number;
+  readonly scanned: number;
 }
 
-/** Where the trail of an organization ends, and up to where it is sealed. */
+/** The newest row of an organization's audit trail, and the last sealed one. */
 export interface TrailEnd {
   readonly orgId: string;
   readonly newest: string | null;
@@ -27,19 +27,19 @@ export const rowsInPageMax = 20_000;
 const zeros = `decode(repeat('00', 32), 'hex')`;
 
 /**
- * The seal of the rows in `next`, behind the last one that the same statement sees. Of two nodes that seal at once the
- * primary key lets one through; the other has sealed nothing, and looks anew.
+ * Creates the seal of the rows in `next`, after the last seal that the same statement sees. If two nodes seal concurrently, the
+ * primary key accepts one; the other has sealed nothing, and tries again.
  */
 const sealing = (orgId: string, sealedAt: string) => `head as materialized (
       select s.number, s.hash from audit_seals s where s.org_id = ${orgId} order by s.org_id desc, s.number desc limit 1),
-    made as (
+    created as (
       insert into audit_seals (org_id, number, audit_ids, first_id, last_id, previous, hash, sealed_at)
       select ${orgId}, coalesce(h.number, 0) + 1, array_agg(n.id order by n.id), min(n.id), max(n.id), coalesce(h.hash, ${zeros}),
         sha256(coalesce(h.hash, ${zeros}) || string_agg(n.digest, ''::bytea order by n.id)), ${sealedAt}
       from next n left join head h on true group by h.number, h.hash
       on conflict do nothing returning number)`;
 
-/** Behind the last row that a seal names no row is sealed: those are found without looking at the seals. */
+/** No row after the last sealed id is sealed yet, so these rows are found without reading the seals. */
 const sealNext: Statement = {
   name: 'audit_seal_next',
   text: `with next as materialized (
@@ -48,16 +48,16 @@ const sealNext: Statement = {
         and a.id > coalesce((select max(s.last_id) from audit_seals s where s.org_id = $1), '')
       order by a.org_id, a.id limit ${rowsInSealMax}),
     ${sealing('$1', '$3::timestamptz')}
-    select (select count(*) from next)::integer as found, exists (select from made) as "isMade"`,
+    select (select count(*) from next)::integer as found, exists (select from created) as "isCreated"`,
 };
 
-/** Rows that became visible after later ones were sealed: all of a page are compared with the seals that may name them. */
+/** Rows that became visible after later ones were sealed: compares all rows of a page with the seals that may contain them. */
 const sealMissed: Statement = {
   name: 'audit_seal_missed',
   text: `with page as materialized (
       select a.id from audit a where a.org_id = $1 and a.id > $2 and a.id <= $3
       order by a.org_id, a.id limit ${rowsInPageMax}),
-    bounds as materialized (select min(p.id) as first, max(p.id) as last, count(*)::integer as looked from page p),
+    bounds as materialized (select min(p.id) as first, max(p.id) as last, count(*)::integer as scanned from page p),
     missed as materialized (
       select m.id from (
         select p.id from page p
@@ -70,7 +70,7 @@ const sealMissed: Statement = {
       select a.id, a.digest from missed m cross join lateral (
         select a.id, audit_digest(a) as digest from audit a where a.org_id = $1 and a.id = m.id offset 0) a),
     ${sealing('$1', '$4::timestamptz')}
-    select b.last as reached, b.looked, (select count(*) from next)::integer as found, exists (select from made) as "isMade"
+    select b.last as reached, b.scanned, (select count(*) from next)::integer as found, exists (select from created) as "isCreated"
     from bounds b`,
 };
 
@@ -87,7 +87,7 @@ const trailEnds: Statement = {
     order by o.org_id`,
 };
 
-/** The seals of the audit trail: the engine's, because it is the only writer, and apart from it, because no command asks. */
+/** Writes the seals of the audit trail. It belongs to the engine, the only writer, although no command is involved. */
 export class Seals {
   readonly #database: Database;
 
@@ -95,20 +95,20 @@ export class Seals {
     this.#database = database;
   }
 
-  /** Seals the rows behind those that are sealed, up to an id. */
+  /** Seals the rows after the last sealed one, up to an id. */
   async next(orgId: string, upTo: string, now: Instant): Promise<Sealed> {
     const [sealed] = await this.#database.query<Sealed>(sealNext, [orgId, upTo, new Date(now).toISOString()]);
-    return sealed ?? { found: 0, isMade: false };
+    return sealed ?? { found: 0, isCreated: false };
   }
 
-  /** Looks at one page of rows behind an id, and seals those that no seal names. */
+  /** Scans one page of rows after an id, and seals those that no seal contains. */
   async missed(orgId: string, after: string, upTo: string, now: Instant): Promise<SealedPage> {
     const values = [orgId, after, upTo, new Date(now).toISOString()];
     const [page] = await this.#database.query<SealedPage>(sealMissed, values);
-    return page ?? { found: 0, isMade: false, reached: null, looked: 0 };
+    return page ?? { found: 0, isCreated: false, reached: null, scanned: 0 };
   }
 
-  /** Of some organizations, in their order. */
+  /** One page of organizations, ordered by id. */
   ends(after: string, limit: number): Promise<readonly TrailEnd[]> {
     return this.#database.query<TrailEnd>(trailEnds, [after, limit]);
   }

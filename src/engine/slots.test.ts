@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Busy, Slots } from './slots.ts';
 
-test('slots are given in the order of the queue, and nobody overtakes', async () => {
+test('slots are granted in queue order, and no caller overtakes', async () => {
   const slots = new Slots({ atOnceMax: 1, waitingMax: 3, waitMsMax: 60_000 });
   const order: string[] = [];
   const first = await slots.acquire();
@@ -19,7 +19,7 @@ test('slots are given in the order of the queue, and nobody overtakes', async ()
   expect(slots.isIdle).toBe(true);
 });
 
-test('a wait is bounded, and the time to come again is at least a second', async () => {
+test('the wait is bounded, and the suggested retry is at least a second later', async () => {
   const slots = new Slots({ atOnceMax: 1, waitingMax: 3, waitMsMax: 10 });
   const release = await slots.acquire();
   await expect(slots.acquire()).rejects.toMatchObject({ name: 'Busy', retryAfterSeconds: 1 });
@@ -28,7 +28,7 @@ test('a wait is bounded, and the time to come again is at least a second', async
   expect(slots.isIdle).toBe(true);
 });
 
-test('work that fails releases its slot', async () => {
+test('a failing task releases its slot', async () => {
   const slots = new Slots({ atOnceMax: 1, waitingMax: 0, waitMsMax: 10 });
   await expect(slots.run(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   expect(slots.isIdle).toBe(true);

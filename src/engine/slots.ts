@@ -4,7 +4,7 @@ export interface SlotLimits {
   readonly waitMsMax: number;
 }
 
-/** There is no slot now, and there will be none soon. */
+/** No slot is free, and the queue is full or the wait too long. */
 export class Busy extends Error {
   override readonly name = 'Busy';
   readonly retryAfterSeconds: number;
@@ -15,7 +15,7 @@ export class Busy extends Error {
   }
 }
 
-interface Waiting {
+interface Waiter {
   readonly grant: () => void;
 }
 
@@ -24,9 +24,9 @@ const retryAfterSecondsMax = 30;
 /** A semaphore with a bounded queue and a bounded wait, first come, first served. */
 export class Slots {
   readonly #limits: SlotLimits;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<Waiter>();
   #taken = 0;
-  /** How long a slot is held, averaged over the last ones. */
+  /** Moving average of how long a slot is held. */
   #heldMs = 100;
 
   constructor(limits: SlotLimits) {
@@ -47,17 +47,17 @@ export class Slots {
     if (this.#waiting.size >= waitingMax) throw this.#busy();
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiting.delete(one);
+        this.#waiting.delete(waiter);
         reject(this.#busy());
       }, waitMsMax);
-      const one: Waiting = {
+      const waiter: Waiter = {
         grant: () => {
           clearTimeout(timer);
-          this.#waiting.delete(one);
+          this.#waiting.delete(waiter);
           resolve();
         },
       };
-      this.#waiting.add(one);
+      this.#waiting.add(waiter);
     });
     return this.#release();
   }
@@ -71,7 +71,7 @@ export class Slots {
     }
   }
 
-  /** A slot is handed to the next in the queue without becoming free, so that nobody overtakes. */
+  /** Passes the slot directly to the next waiter, so that no other caller can overtake it. */
   #release(): () => void {
     const since = performance.now();
     let isReleased = false;
@@ -85,7 +85,7 @@ export class Slots {
     };
   }
 
-  /** When those who wait now will have had their turn. */
+  /** Suggests a retry after the current waiters have been served. */
   #busy(): Busy {
     const { atOnceMax } = this.#limits;
     const seconds = Math.ceil((this.#heldMs * (this.#waiting.size + 1)) / atOnceMax / 1_000);
@@ -96,7 +96,7 @@ export class Slots {
   }
 }
 
-/** Slots for each key by itself. A key that nobody uses is forgotten. */
+/** Separate slots per key. Unused keys are removed. */
 export class KeyedSlots {
   readonly #limits: SlotLimits;
   readonly #slots = new Map<string, Slots>();

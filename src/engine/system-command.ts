@@ -1,29 +1,41 @@
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import type { CommandKind } from '../kernel/command.ts';
-import { formatId } from '../kernel/ids.ts';
+import { formatId, type Id } from '../kernel/ids.ts';
+import type { CommandRequest, Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import { newSuffix } from './ids.ts';
-import type { Submission } from './submission.ts';
 
-/** A command that nobody asked for but Sandbank itself: in its own name, under a request id of its own. */
-export function systemCommand<Input>(
-  kind: CommandKind<Input>,
+interface Scope {
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'> | null;
+}
+
+/** A command that Sandbank itself submits, as the system actor and with a new request id. */
+export function systemCommand<Input, Result>(
+  kind: CommandKind<Input, Result>,
   input: Input,
-  { orgId, appId }: { readonly orgId: string; readonly appId: string | null },
-  by: string,
+  scope: Scope,
+  actorId: string,
   wallNow: Instant,
   suffix = newSuffix(),
-): Submission {
+): Submission<Input, Result> {
+  return { ...systemRequest(scope, actorId, wallNow, suffix), kind, input };
+}
+
+export function systemRequest(
+  { orgId, appId }: Scope,
+  actorId: string,
+  wallNow: Instant,
+  suffix: string,
+): CommandRequest {
   return {
-    kind,
-    input,
     idempotency: null,
     wallNow,
     context: {
       orgId,
       appId,
       settings: defaultApplicationSettings,
-      actor: { kind: 'system', id: by },
+      actor: { kind: 'system', id: actorId },
       requestId: formatId('request', suffix),
       ip: null,
       suffix,

@@ -11,7 +11,7 @@ export function newApiKey(): NewApiKey {
   return { key, hash: createHash('sha256').update(key).digest() };
 }
 
-/** What the link of an invitation carries, and what is kept of it. */
+/** The token in an invitation link, and the hash that is stored. */
 export function newInvitationToken(): { readonly token: string; readonly hash: Uint8Array } {
   const token = randomBytes(tokenBytes).toString('base64url');
   return { token, hash: hashOfToken(token) };

@@ -5,7 +5,7 @@ import { Vault, VaultProblem } from './vault.ts';
 const vault = new Vault('a secret of at least thirty-two characters');
 
 describe('the vault', () => {
-  it('gives back what it was given, and shows nothing of it', () => {
+  it('decrypts its ciphertext, which does not contain the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 8 }), (text) => {
         const sealed = vault.seal(text, 'here');
@@ -16,11 +16,11 @@ describe('the vault', () => {
     );
   });
 
-  it('never writes the same twice', () => {
+  it('never produces the same ciphertext twice', () => {
     expect(vault.seal('whsec_same', 'here')).not.toBe(vault.seal('whsec_same', 'here'));
   });
 
-  it('opens nothing for another owner, with another secret, or that was changed', () => {
+  it('rejects another owner, another secret, and a modified ciphertext', () => {
     const sealed = vault.seal('whsec_mine', 'org_a whk_a');
     expect(() => vault.open(sealed, 'org_b whk_a')).toThrow(VaultProblem);
     expect(() => new Vault('another secret of thirty-two letters').open(sealed, 'org_a whk_a')).toThrow(
@@ -33,7 +33,7 @@ describe('the vault', () => {
     expect(() => vault.open('sealed.v1.', 'org_a whk_a')).toThrow(VaultProblem);
   });
 
-  it('does not take an answer for something sealed', () => {
+  it('recognizes a plain response as not sealed', () => {
     expect(vault.isSealed('{"object":"webhook"}')).toBe(false);
   });
 });

@@ -4,14 +4,14 @@ const prefix = 'sealed.v1.';
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** What was sealed with another secret, or was changed since. */
+/** A text that was encrypted with another secret, or modified since. */
 export class VaultProblem extends Error {
   override readonly name = 'VaultProblem';
 }
 
 /**
- * Keeps texts that must be read again, and by nobody else: AES-256-GCM under a key that is derived from the server's
- * secret. What a text belongs to is part of the seal, so that one row's text cannot be put into another's place.
+ * Encrypts texts that the server must read again: AES-256-GCM with a key derived from the server secret. The owner is part of the
+ * authenticated data, so that the text of one row cannot be moved to another.
  */
 export class Vault {
   readonly #key: Buffer;
@@ -20,9 +20,9 @@ export class Vault {
     this.#key = Buffer.from(hkdfSync('sha256', secret, 'sandbank', 'vault v1', 32));
   }
 
-  seal(text: string, belongsTo: string): string {
+  seal(text: string, owner: string): string {
     const iv = randomBytes(ivBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(belongsTo));
+    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(Buffer.from(owner));
     const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
     return prefix + sealed.toString('base64url');
   }
@@ -31,19 +31,19 @@ export class Vault {
     return text.startsWith(prefix);
   }
 
-  open(sealed: string, belongsTo: string): string {
-    const text = this.tryOpen(sealed, belongsTo);
+  open(sealed: string, owner: string): string {
+    const text = this.tryOpen(sealed, owner);
     if (text === undefined)
-      throw new VaultProblem('A secret cannot be read: it was encrypted with another SANDBANK_SECRET.');
+      throw new VaultProblem('A secret cannot be decrypted: it was encrypted with another SANDBANK_SECRET.');
     return text;
   }
 
-  /** Undefined when the text belongs to something else, or was sealed with another secret. */
-  tryOpen(sealed: string, belongsTo: string): string | undefined {
+  /** Undefined when the text has another owner, or was encrypted with another secret. */
+  tryOpen(sealed: string, owner: string): string | undefined {
     const bytes = Buffer.from(sealed.slice(prefix.length), 'base64url');
     try {
       const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, ivBytes))
-        .setAAD(Buffer.from(belongsTo))
+        .setAAD(Buffer.from(owner))
         .setAuthTag(bytes.subarray(-tagBytes));
       const text = decipher.update(bytes.subarray(ivBytes, -tagBytes));
       return Buffer.concat([text, decipher.final()]).toString('utf8');

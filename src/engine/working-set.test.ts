@@ -4,9 +4,9 @@ import type { Connection } from '../db/database.ts';
 import type { AnyResource, Change, Read } from '../kernel/command.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
+import type { Submission, Target } from '../kernel/submission.ts';
 import { type AnyRow, defineTable } from '../kernel/table.ts';
 import type { BalanceRow } from '../resources/ledger/table.ts';
-import type { Submission, Target } from './submission.ts';
 import { WorkingSet } from './working-set.ts';
 
 const suffix = (n: number) => String(n).padStart(26, '0');
@@ -35,7 +35,12 @@ type ThenReads = Submission['kind']['thenReads'];
 
 function submission(reads: readonly Read[], target: Target | null = null, thenReads?: ThenReads) {
   const kind = { name: 'test', reads: () => reads, ...(thenReads ? { thenReads } : {}) };
-  return { kind, input: undefined, context: { orgId: 'org_1' }, target } as unknown as Submission;
+  return {
+    kind,
+    input: undefined,
+    context: { orgId: formatId('organization', '1') },
+    target,
+  } as unknown as Submission;
 }
 
 const read = (id: string, lock: 'none' | 'share' | 'update' = 'none') =>
@@ -75,10 +80,14 @@ async function loaded(reads: readonly Read[], ...rows: readonly Stored[]) {
   return { set, one, rows: set.rowsFor(one), statements };
 }
 
-const pay = (n: number, fields: Partial<Row> = {}): Row => ({ orgId: 'org_1', id: payId(n), ...fields });
+const pay = (n: number, fields: Partial<Row> = {}): Row => ({
+  orgId: formatId('organization', '1'),
+  id: payId(n),
+  ...fields,
+});
 
-describe('what a command reads', () => {
-  test('is the stored row, or undefined when there is none', async () => {
+describe('a read of a command', () => {
+  test('returns the stored row, or undefined when there is none', async () => {
     const { rows } = await loaded([read(payId(1)), read(payId(2))], pay(1));
     expect(rows.get('payment', payId(1))).toEqual(pay(1));
     expect(rows.get('payment', payId(2))).toBeUndefined();
@@ -90,20 +99,21 @@ describe('what a command reads', () => {
     expect(() => rows.balance('bank', 'EUR')).toThrow('did not declare');
   });
 
-  test('that is not an id of its kind is absent, and not queried', async () => {
+  test('with an id of another kind returns undefined without a query', async () => {
+    // @ts-expect-error An id of another kind does not compile.
     const { rows, statements } = await loaded([{ resource: 'payment', id: cusId(1), lock: 'update' }]);
     expect(rows.get('payment', cusId(1))).toBeUndefined();
     expect(statements).toEqual([]);
   });
 
-  test('shows the changes of the commands before it', async () => {
+  test('returns the changes of previous commands', async () => {
     const { set, rows } = await loaded([read(payId(1))], pay(1));
-    set.apply(changeOf(pay(1, { status: 'captured' })), 'org_1');
+    set.apply(changeOf(pay(1, { status: 'captured' })), formatId('organization', '1'));
     expect(rows.get('payment', payId(1))).toMatchObject({ status: 'captured' });
   });
 
-  test('is a balance with what the commands before it have posted', async () => {
-    const bank = { orgId: 'org_1', account: 'bank', currency: 'EUR', balance: 10n };
+  test('returns a balance with the postings of previous commands', async () => {
+    const bank = { orgId: formatId('organization', '1'), account: 'bank', currency: 'EUR', balance: 10n };
     const reads = [
       { balance: 'bank', currency: 'EUR' },
       { balance: 'bank', currency: 'USD' },
@@ -114,7 +124,7 @@ describe('what a command reads', () => {
       { account: 'bank', currency: 'EUR', amount: 5n },
       { account: 'sales', currency: 'EUR', amount: -5n },
     ];
-    set.apply(changeOf(pay(1), [{ reason: 'capture', postings }]), 'org_1');
+    set.apply(changeOf(pay(1), [{ reason: 'capture', postings }]), formatId('organization', '1'));
     expect([rows.balance('bank', 'EUR'), rows.balance('bank', 'USD')]).toEqual([15n, 0n]);
   });
 });
@@ -130,27 +140,32 @@ describe('loading', () => {
     const { set, statements } = await loaded(reads);
     expect(statements.map(({ name }) => name)).toEqual(['customers_by_keys_none', 'payments_by_keys_update']);
     expect(statements[1]?.values).toEqual([
-      encodeArray('text', ['org_1', 'org_1']),
+      encodeArray('text', [formatId('organization', '1'), 'org_1']),
       encodeArray('text', [payId(1), payId(2)]),
     ]);
-    expect(set.lockOf('payment', 'org_1', payId(1))).toBe('update');
-    expect(set.lockOf('payment', 'org_1', payId(2))).toBe('share');
-    expect(set.lockOf('payment', 'org_1', payId(3))).toBe('none');
+    expect(set.lockOf('payment', formatId('organization', '1'), payId(1))).toBe('update');
+    expect(set.lockOf('payment', formatId('organization', '1'), payId(2))).toBe('share');
+    expect(set.lockOf('payment', formatId('organization', '1'), payId(3))).toBe('none');
   });
 
   test('sorts by organization before id', async () => {
     const set = new WorkingSet(resources);
     for (const [orgId, n] of [
-      ['org_2', 1],
-      ['org_1', 2],
-      ['org_2', 0],
-      ['org_1', 1],
+      [formatId('organization', '2'), 1],
+      [formatId('organization', '1'), 2],
+      [formatId('organization', '2'), 0],
+      [formatId('organization', '1'), 1],
     ] as const)
       set.declareRow(orgId, read(payId(n)));
     const { connection, statements } = stored();
     await set.load(connection);
     expect(statements[0]?.values).toEqual([
-      encodeArray('text', ['org_1', 'org_1', 'org_2', 'org_2']),
+      encodeArray('text', [
+        formatId('organization', '1'),
+        formatId('organization', '1'),
+        formatId('organization', '2'),
+        'org_2',
+      ]),
       encodeArray('text', [payId(1), payId(2), payId(0), payId(1)]),
     ]);
   });
@@ -161,7 +176,7 @@ describe('loading', () => {
       rows.get('payment', payId(1)) ? [read(cusId(7), 'update')] : [],
     );
     set.declare(one);
-    const { connection, statements } = stored(pay(1), { orgId: 'org_1', id: cusId(7) });
+    const { connection, statements } = stored(pay(1), { orgId: formatId('organization', '1'), id: cusId(7) });
     await set.find(connection);
     await set.load(connection);
     expect(statements.map(({ name }) => name)).toEqual([
@@ -182,31 +197,31 @@ describe('loading', () => {
   test('reads more rows later without a lock', async () => {
     const { set } = await loaded([read(payId(1))], pay(1));
     const { connection, statements } = stored(pay(2));
-    await set.loadMore(connection, [{ ...read(payId(2), 'update'), orgId: 'org_1' }]);
+    await set.loadMore(connection, [{ ...read(payId(2), 'update'), orgId: formatId('organization', '1') }]);
     expect(statements.map(({ name }) => name)).toEqual(['payments_by_keys_none']);
-    expect(set.row('payment', 'org_1', payId(2))).toEqual(pay(2));
+    expect(set.row('payment', formatId('organization', '1'), payId(2))).toEqual(pay(2));
   });
 
   test('refuses a row that was not requested', async () => {
     const set = new WorkingSet(resources);
-    set.declareRow('org_1', read(payId(1)));
-    const { connection } = stored({ ...pay(1), orgId: 'org_2' });
-    await expect(set.load(connection)).rejects.toThrow('not asked for');
+    set.declareRow(formatId('organization', '1'), read(payId(1)));
+    const { connection } = stored({ ...pay(1), orgId: formatId('organization', '2') });
+    await expect(set.load(connection)).rejects.toThrow('not requested');
   });
 
   test('is needed only when something was declared', () => {
     const set = new WorkingSet(resources);
     expect(set.isEmpty).toBe(true);
-    set.declareRow('org_1', read(payId(1)));
+    set.declareRow(formatId('organization', '1'), read(payId(1)));
     expect(set.isEmpty).toBe(false);
-    expect([set.has('payment', 'org_1', payId(1)), set.has('payment', 'org_2', payId(1))]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      set.has('payment', formatId('organization', '1'), payId(1)),
+      set.has('payment', formatId('organization', '2'), payId(1)),
+    ]).toEqual([true, false]);
   });
 });
 
-describe('the record that a command is about', () => {
+describe('the target of a command', () => {
   const target = (isClaimed: boolean) => ({ resource: 'payment', id: payId(1), isClaimed }) as const;
 
   test.each<[what: string, target: Target | null, row: Row[], isNamed: boolean]>([
@@ -223,21 +238,28 @@ describe('the record that a command is about', () => {
   });
 });
 
-test('the application of a command is that of the first record which it locks to change', async () => {
-  const rows = [pay(1, { appId: 'app_1' }), pay(2), pay(3, { appId: 'app_3' })];
+test('the application of a command is that of the first record that it locks for update', async () => {
+  const rows = [
+    pay(1, { appId: formatId('application', '1') }),
+    pay(2),
+    pay(3, { appId: formatId('application', '3') }),
+  ];
   const reads = [read(payId(1), 'share'), read(payId(2), 'update'), read(payId(3), 'update')];
   const { set, one } = await loaded(reads, ...rows);
-  expect(set.appChangedBy(one)).toBe('app_3');
+  expect(set.appChangedBy(one)).toBe(formatId('application', '3'));
   const { set: other, one: reader } = await loaded(reads.slice(0, 2), ...rows);
   expect(other.appChangedBy(reader)).toBeUndefined();
 });
 
-describe('what a batch writes', () => {
-  test('is an insert for a new row and an update for a stored one, each once and as it is at the end', async () => {
+describe('the writes of a batch', () => {
+  test('are an insert per new row and an update per stored one, in the final state', async () => {
     const { set } = await loaded([read(payId(1)), read(payId(2)), read(payId(3))], pay(1), pay(2));
     for (const status of ['a', 'b'])
-      for (const n of [1, 3, 4]) set.apply(changeOf(pay(n, { status })), 'org_1');
-    set.apply(changeOf({ orgId: 'org_1', id: cusId(1) }), 'org_1');
+      for (const n of [1, 3, 4]) set.apply(changeOf(pay(n, { status })), formatId('organization', '1'));
+    set.apply(
+      changeOf({ orgId: formatId('organization', '1'), id: cusId(1) }),
+      formatId('organization', '1'),
+    );
     expect(set.changed('payment')).toEqual({
       inserts: [pay(3, { status: 'b' }), pay(4, { status: 'b' })],
       updates: [pay(1, { status: 'b' })],
@@ -246,31 +268,41 @@ describe('what a batch writes', () => {
     expect(set.all('payment').map(({ id }) => id)).toEqual([1, 2, 3, 4].map(payId));
   });
 
-  test('is of the organization of the command only', async () => {
+  test('concern only the organization of the command', async () => {
     const { set } = await loaded([]);
-    expect(() => set.apply(changeOf({ ...pay(1), orgId: 'org_2' }), 'org_1')).toThrow('org_2');
+    expect(() =>
+      set.apply(changeOf({ ...pay(1), orgId: formatId('organization', '2') }), formatId('organization', '1')),
+    ).toThrow(formatId('organization', '2'));
   });
 
   test.each<[what: string, before: Row | null, after: Row | null, put: number[], removed: number[]]>([
-    ['a timer for a new row that waits', null, pay(1, { dueAt: 5 }), [5], []],
-    ['no timer for a new row that does not', null, pay(1), [], []],
-    ['the timer again when it moves', pay(1, { dueAt: 5 }), pay(1, { dueAt: 6 }), [6], []],
-    ['nothing when it does not move', pay(1, { dueAt: 5 }), pay(1, { dueAt: 5, status: 'x' }), [], []],
-    ['its removal when the row no longer waits', pay(1, { dueAt: 5 }), pay(1), [], [5]],
-    ['nothing when the row did not change', pay(1, { dueAt: 5 }), null, [], []],
+    ['put a timer for a new row with a due time', null, pay(1, { dueAt: 5 }), [5], []],
+    ['put no timer for a new row without a due time', null, pay(1), [], []],
+    ['put the timer again when it moves', pay(1, { dueAt: 5 }), pay(1, { dueAt: 6 }), [6], []],
+    ['leave a timer that does not move', pay(1, { dueAt: 5 }), pay(1, { dueAt: 5, status: 'x' }), [], []],
+    ['remove the timer when the row has no due time any more', pay(1, { dueAt: 5 }), pay(1), [], [5]],
+    ['leave the timer of an unchanged row', pay(1, { dueAt: 5 }), null, [], []],
   ])('%s', async (_what, before, after, put, removed) => {
     const { set } = await loaded([read(payId(1))], ...(before ? [before] : []));
-    if (after) set.apply(changeOf(after), 'org_1');
+    if (after) set.apply(changeOf(after), formatId('organization', '1'));
     const timers = set.timers();
     expect(timers.put.map(({ dueAt }) => dueAt)).toEqual(put);
     expect(timers.removed.map(({ dueAt }) => dueAt)).toEqual(removed);
   });
 
-  test('is the timer of a record that did not change, when that is requested', async () => {
-    const { set } = await loaded([read(payId(1))], pay(1, { dueAt: 5, appId: 'app_1' }));
+  test('include the timer of an unchanged record when requested', async () => {
+    const { set } = await loaded([read(payId(1))], pay(1, { dueAt: 5, appId: formatId('application', '1') }));
     set.retime('payment', pay(1));
     expect(set.timers()).toEqual({
-      put: [{ orgId: 'org_1', id: payId(1), appId: 'app_1', resource: 'payment', dueAt: 5 }],
+      put: [
+        {
+          orgId: formatId('organization', '1'),
+          id: payId(1),
+          appId: formatId('application', '1'),
+          resource: 'payment',
+          dueAt: 5,
+        },
+      ],
       removed: [],
     });
     expect(() => set.retime('payment', pay(2))).toThrow('not declared');

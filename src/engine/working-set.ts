@@ -3,41 +3,50 @@ import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
 import type { AnyResource, Change, LoadedRows, Read, RowRead, StatefulRow } from '../kernel/command.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
-import { type IdKind, isId } from '../kernel/ids.ts';
+import { type Id, type IdKind, isId, noApplication } from '../kernel/ids.ts';
+import type { Submission, Target } from '../kernel/submission.ts';
 import { type AnyRow, type KeyLock, selectByKeys } from '../kernel/table.ts';
 import type { TimerRow } from '../resources/clocks/timer-table.ts';
 import { eventsTable } from '../resources/events/table.ts';
 import { findBalances } from './balances.ts';
-import type { Submission, Target } from './submission.ts';
 
 interface Entry {
   readonly resource: IdKind;
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly id: string;
   lock: KeyLock;
-  /** As it is in the database, and as it shall be. */
+  /** The row in the database. */
   stored: AnyRow | undefined;
+  /** The row with the changes of the batch. */
   row: AnyRow | undefined;
+  /** Writes the timer even if the row did not change. */
   isTimed: boolean;
-  /** It was not there at the first look. */
+  /** The row did not exist at the first read. */
   wasAbsent: boolean;
 }
 
+/** Ids are plain keys here. The types of declared reads already tie each id kind to its resource. */
+interface RowKey {
+  readonly resource: IdKind;
+  readonly id: string;
+  readonly lock: KeyLock;
+}
+
 interface Balance {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly account: string;
   readonly currency: string;
   amount: bigint;
 }
 
-/** Events are not a resource with a lifecycle, but a replay is about one. */
+/** Events are not a resource with a lifecycle, but a replay targets one. */
 const events: Pick<AnyResource, 'name' | 'table'> = { name: 'event', table: eventsTable };
 
 const strength: Readonly<Record<KeyLock, number>> = { none: 0, share: 1, update: 2 };
 
 /**
- * The rows of one batch. Every declared row has an entry: loaded, or known to be absent. A command sees the effects of
- * those before it; a row that is made and then changed in one batch is written once, as it stands at the end.
+ * The rows of one batch. Every declared row has an entry: loaded, or known to be absent. A command sees the effects of the
+ * previous ones. A row that is created and then changed in one batch is written once, in its final state.
  */
 export class WorkingSet {
   readonly #resources: ReadonlyMap<string, AnyResource>;
@@ -58,7 +67,7 @@ export class WorkingSet {
     if (target?.isClaimed) this.declareRow(context.orgId, { ...target, lock: 'none' });
   }
 
-  /** The record that a command is about, unless the organization does not have it. */
+  /** The target of a command, unless the organization has no such record. */
   targetOf({ target, context: { orgId } }: Submission): Target | null {
     if (!target?.isClaimed) return target ?? null;
     return this.row(target.resource, orgId, target.id) ? target : null;
@@ -77,14 +86,14 @@ export class WorkingSet {
     }
   }
 
-  declareRow(orgId: string, { resource, id, lock }: RowRead): void {
+  declareRow(orgId: Id<'organization'>, { resource, id, lock }: RowKey): void {
     const key = entryKey(resource, orgId, id);
-    const known = this.#entries.get(key);
-    if (!known) {
+    const existing = this.#entries.get(key);
+    if (!existing) {
       const absent = { stored: undefined, row: undefined, isTimed: false, wasAbsent: false };
       this.#entries.set(key, { resource, orgId, id, lock, ...absent });
-    } else if (strength[lock] > strength[known.lock]) {
-      known.lock = lock;
+    } else if (strength[lock] > strength[existing.lock]) {
+      existing.lock = lock;
     }
   }
 
@@ -93,8 +102,8 @@ export class WorkingSet {
   }
 
   /**
-   * The first look, for commands that name further rows by what they find. It locks nothing: if each wave locked, two batches
-   * could each hold in the first what the other wants in the second. All locks are taken by `load`, in one order.
+   * The first read, for commands whose further reads depend on the rows they find. It takes no locks: if both reads locked, two
+   * batches could each hold a row from the first that the other needs in the second. `load` takes all locks, in one order.
    */
   async find(connection: Connection): Promise<void> {
     const finders = [...this.#reads.keys()].filter(({ kind }) => kind.thenReads !== undefined);
@@ -108,19 +117,24 @@ export class WorkingSet {
     }
   }
 
-  /** Resources in the order of the registry and keys in sorted order: all batches of all nodes lock in one order. */
+  /** Resources in registry order and keys in sorted order: all batches of all nodes lock in the same order. */
   async load(connection: Connection): Promise<void> {
     const rows = this.#read(connection, [...this.#entries.values()], 'locked');
-    // Sent behind the locks on one connection, so what they guard is seen as it is.
+    // Sent after the locks on the same connection, so it reads the state that the locks protect.
     const balances = this.#balances.size === 0 ? undefined : this.#readBalances(connection);
     await Promise.all([rows, balances]);
-    // What was made between the two looks may name rows that were not asked for: the batch looks again from the start.
-    const isNew = [...this.#entries.values()].some(({ wasAbsent, row }) => wasAbsent && row !== undefined);
-    if (isNew) throw new DatabaseFailure('conflict', new Error('a row was made between two looks'));
+    // A row created between the two reads may refer to rows that were not requested: the batch starts over.
+    const hasAppeared = [...this.#entries.values()].some(
+      ({ wasAbsent, row }) => wasAbsent && row !== undefined,
+    );
+    if (hasAppeared) throw new DatabaseFailure('conflict', new Error('a row was created between two reads'));
   }
 
-  /** Rows that are found to be needed after all locks are taken; they are not locked. */
-  async loadMore(connection: Connection, reads: readonly (RowRead & { orgId: string })[]): Promise<void> {
+  /** Loads rows that turn out to be needed after all locks are taken, without locking them. */
+  async loadMore(
+    connection: Connection,
+    reads: readonly (RowKey & { orgId: Id<'organization'> })[],
+  ): Promise<void> {
     for (const { orgId, ...read } of reads) this.declareRow(orgId, { ...read, lock: 'none' });
     const entries = reads.map(({ orgId, resource, id }) => this.#entry(resource, orgId, id));
     await this.#read(
@@ -131,13 +145,13 @@ export class WorkingSet {
   }
 
   async #read(connection: Connection, entries: readonly Entry[], mode: 'locked' | 'unlocked'): Promise<void> {
-    const lookups: Promise<void>[] = [];
+    const queries: Promise<void>[] = [];
     for (const { name, table } of this.#readable) {
       const wanted = entries.filter(({ resource, id }) => resource === name && isId(name, id));
       if (wanted.length === 0) continue;
       wanted.sort((a, b) => (a.orgId === b.orgId ? (a.id < b.id ? -1 : 1) : a.orgId < b.orgId ? -1 : 1));
       const lock = mode === 'unlocked' ? 'none' : strongest(wanted);
-      lookups.push(
+      queries.push(
         connection
           .query<AnyRow>(selectByKeys(table, lock), [
             encodeArray(
@@ -150,41 +164,41 @@ export class WorkingSet {
             ),
           ])
           .then((rows) => {
-            for (const row of rows) this.#found(name, row);
+            for (const row of rows) this.#addLoaded(name, row);
           }),
       );
     }
-    // Sent one behind the other on one connection, so the order of locks is the order of this loop.
-    await Promise.all(lookups);
+    // Sent one after the other on one connection, so the lock order is the order of this loop.
+    await Promise.all(queries);
   }
 
   async #readBalances(connection: Connection): Promise<void> {
     const wanted = [...this.#balances.values()];
-    for (const { orgId, account, currency, balance } of await findBalances(connection, wanted)) {
-      const known = this.#balances.get(balanceKey(orgId, account, currency));
-      assert(known, `the balance of ${account} came back although it was not asked for`);
-      known.amount = balance;
+    for (const { orgId, account, currency, balance: amount } of await findBalances(connection, wanted)) {
+      const balance = this.#balances.get(balanceKey(orgId, account, currency));
+      assert(balance, `the database returned the balance of ${account}, which was not requested`);
+      balance.amount = amount;
     }
   }
 
   rowsFor(submission: Submission): LoadedRows {
     const { orgId } = submission.context;
     return {
-      get: <Row>(resource: IdKind, id: string) => {
+      get: <Row extends AnyRow>(resource: IdKind, id: string) => {
         const entry = this.#entry(resource, orgId, id);
         assert(entry, `${submission.kind.name} reads ${resource} ${id}, which it did not declare`);
         return entry.row as Row | undefined;
       },
       balance: (account, currency) => {
-        const known = this.#balances.get(balanceKey(orgId, account, currency));
-        assert(known, `${submission.kind.name} reads the balance of ${account}, which it did not declare`);
-        return known.amount;
+        const balance = this.#balances.get(balanceKey(orgId, account, currency));
+        assert(balance, `${submission.kind.name} reads the balance of ${account}, which it did not declare`);
+        return balance.amount;
       },
     };
   }
 
-  /** The application whose record a command is about to change: that one's clock says what time it is. */
-  appChangedBy(submission: Submission): string | undefined {
+  /** The application whose record the command changes: the command uses the clock of that application. */
+  appChangedBy(submission: Submission): Id<'application'> | undefined {
     const { orgId } = submission.context;
     for (const { resource, id, lock } of this.#reads.get(submission) ?? []) {
       if (lock !== 'update') continue;
@@ -194,45 +208,45 @@ export class WorkingSet {
     return undefined;
   }
 
-  has(resource: IdKind, orgId: string, id: string): boolean {
+  has(resource: IdKind, orgId: Id<'organization'>, id: string): boolean {
     return this.#entry(resource, orgId, id) !== undefined;
   }
 
-  /** A row as it stands now, for the engine itself. */
-  row(resource: IdKind, orgId: string, id: string): AnyRow | undefined {
+  /** The current state of a row, for the engine itself. */
+  row(resource: IdKind, orgId: Id<'organization'>, id: string): AnyRow | undefined {
     return this.#entry(resource, orgId, id)?.row;
   }
 
-  lockOf(resource: IdKind, orgId: string, id: string): KeyLock {
+  lockOf(resource: IdKind, orgId: Id<'organization'>, id: string): KeyLock {
     return this.#entry(resource, orgId, id)?.lock ?? 'none';
   }
 
-  /** All rows of a kind as the database has them now, or will when the batch is written. */
+  /** All rows of a resource, with the changes of the batch. */
   all(resource: IdKind): readonly { readonly id: string; readonly row: AnyRow | undefined }[] {
     return [...this.#entries.values()].filter((entry) => entry.resource === resource);
   }
 
-  /** A command changes rows of its own organization only. */
-  apply({ resource, row, entries }: Change, orgId: string): void {
+  /** Applies a change. A command may change only rows of its own organization. */
+  apply({ resource, row, entries }: Change, orgId: Id<'organization'>): void {
     assert(row.orgId === orgId, `a command of ${orgId} changes ${row.id} of ${row.orgId}`);
     this.declareRow(row.orgId, { resource, id: row.id, lock: 'none' });
     const entry = this.#entry(resource, row.orgId, row.id);
     if (entry) entry.row = row;
     if (this.#balances.size === 0) return;
     for (const { account, currency, amount } of entries.flatMap(({ postings }) => postings)) {
-      const known = this.#balances.get(balanceKey(row.orgId, account, currency));
-      if (known) known.amount += amount;
+      const balance = this.#balances.get(balanceKey(row.orgId, account, currency));
+      if (balance) balance.amount += amount;
     }
   }
 
-  /** The timer of this record is written, whether it changed or not. */
+  /** Writes the timer of this record, whether the record changed or not. */
   retime(resource: IdKind, row: AnyRow): void {
     const entry = this.#entry(resource, row.orgId, row.id);
-    assert(entry, `the timer of ${row.id} is written, but the record was not declared`);
+    assert(entry, `cannot write the timer of ${row.id}: the record was not declared`);
     entry.isTimed = true;
   }
 
-  /** What must be written of one resource: rows that are new, and rows that were there before. */
+  /** The rows of one resource to write: new rows, and changed rows that already exist. */
   changed(resource: IdKind): { readonly inserts: readonly AnyRow[]; readonly updates: readonly AnyRow[] } {
     const inserts: AnyRow[] = [];
     const updates: AnyRow[] = [];
@@ -243,7 +257,7 @@ export class WorkingSet {
     return { inserts, updates };
   }
 
-  /** Timers follow from their records. Most changes move none, and those write none. */
+  /** Timers are derived from their records. Most changes do not move a timer, and then nothing is written. */
   timers(): { readonly put: readonly TimerRow[]; readonly removed: readonly TimerRow[] } {
     const put: TimerRow[] = [];
     const removed: TimerRow[] = [];
@@ -253,20 +267,20 @@ export class WorkingSet {
       const before = stored ? due(stored) : null;
       const after = due(row);
       if (!isTimed && before?.at === after?.at) continue;
-      const { orgId, id, appId = '' } = row as StatefulRow;
+      const { orgId, id, appId = noApplication } = row as StatefulRow;
       const timer = { orgId, id, appId, resource, dueAt: (after ?? before)?.at ?? 0 };
       (after ? put : removed).push(timer);
     }
     return { put, removed };
   }
 
-  #entry(resource: IdKind, orgId: string, id: string): Entry | undefined {
+  #entry(resource: IdKind, orgId: Id<'organization'>, id: string): Entry | undefined {
     return this.#entries.get(entryKey(resource, orgId, id));
   }
 
-  #found(resource: IdKind, row: AnyRow): void {
+  #addLoaded(resource: IdKind, row: AnyRow): void {
     const entry = this.#entry(resource, row.orgId, row.id);
-    assert(entry, `${resource} ${row.id} came back although it was not asked for`);
+    assert(entry, `the database returned ${resource} ${row.id}, which was not requested`);
     entry.stored = row;
     entry.row = row;
   }
@@ -279,10 +293,10 @@ function strongest(entries: readonly Entry[]): KeyLock {
   );
 }
 
-function entryKey(resource: IdKind, orgId: string, id: string): string {
+function entryKey(resource: IdKind, orgId: Id<'organization'>, id: string): string {
   return `${resource} ${orgId} ${id}`;
 }
 
-function balanceKey(orgId: string, account: string, currency: string): string {
+function balanceKey(orgId: Id<'organization'>, account: string, currency: string): string {
   return `${orgId} ${account} ${currency}`;
 }

@@ -1,57 +1,65 @@
-import type { Forge, Message } from './forge.ts';
+import type { Message, RequestFactory } from './request-factory.ts';
 import type { Outcome } from './schema.ts';
 import type { Dribble, ExaminationAnswer } from './transport.ts';
 
-/** One request and what came of it. */
+/** One request and its response. */
 export interface Exchange {
   readonly message: Sent;
   readonly answer: ExaminationAnswer;
-  /** Others were under way at the same time: how long it took says little. */
-  readonly isCrowded: boolean;
+  /** Other requests were in flight at the same time, so the duration is not meaningful. */
+  readonly isConcurrent: boolean;
 }
 
-export interface Sent extends Omit<Message, 'id' | 'sentAt'> {
+interface Sent extends Omit<Message, 'id' | 'sentAt'> {
   readonly method?: 'GET';
   readonly dribble?: Dribble;
-  /** Signatures that would be good for it, and that were not sent: an answer that names one gives it away. */
-  readonly untold?: readonly string[];
+  /** Valid signatures that the request does not contain: a response that contains one leaks it. */
+  readonly unsentSignatures?: readonly string[];
 }
 
-export interface Bench {
-  readonly forge: Forge;
+export interface TestContext {
+  readonly factory: RequestFactory;
   /** Sends one request. */
-  readonly ask: (message: Sent) => Promise<Exchange>;
+  readonly send: (message: Sent) => Promise<Exchange>;
 }
 
 export interface Verdict {
   readonly outcome: Outcome;
   readonly advice: string | null;
   readonly example: string | null;
-  /** What came, where the statuses alone do not tell it. */
+  /** A summary of the responses, where the statuses alone are not enough. */
   readonly received?: string;
 }
 
-/** How long answers may take, in milliseconds. */
-export interface Patience {
+/** Response time thresholds, in milliseconds. */
+export interface LatencyThresholds {
   readonly good: number;
   readonly max: number;
 }
 
-/** A case that sends something of its own, and judges what came of it. */
-export interface SendingCase {
+/** A case that sends requests and judges the responses. */
+export interface ActiveCase {
   readonly why: string;
   readonly expected: string;
-  readonly run: (bench: Bench) => Promise<readonly Exchange[]>;
+  readonly run: (context: TestContext) => Promise<readonly Exchange[]>;
   readonly judge: (exchanges: readonly Exchange[]) => Verdict;
 }
 
-/** A case that sends nothing: it looks at what came of all the others. */
-export interface WatchingCase {
+/** A case that sends nothing and judges the exchanges of the other cases. */
+export interface PassiveCase {
   readonly why: string;
   readonly expected: string;
-  /** Those of all exchanges that the verdict is about. */
-  readonly watch: (all: readonly Exchange[], bench: Bench, patience: Patience) => readonly Exchange[];
-  readonly judge: (exchanges: readonly Exchange[], bench: Bench, patience: Patience) => Verdict;
+  /** The exchanges that the verdict is about. */
+  readonly select: (
+    all: readonly Exchange[],
+    context: TestContext,
+    latency: LatencyThresholds,
+  ) => readonly Exchange[];
+  readonly judge: (
+    exchanges: readonly Exchange[],
+    context: TestContext,
+    latency: LatencyThresholds,
+  ) => Verdict;
 }
 
 export const passed: Verdict = { outcome: 'passed', advice: null, example: null };

@@ -1,42 +1,42 @@
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
-import { acceptingCases } from './accepting.ts';
+import { acceptCases } from './accept-cases.ts';
 import {
-  type Bench,
+  type ActiveCase,
   type Exchange,
-  type Patience,
-  type SendingCase,
+  type LatencyThresholds,
+  type PassiveCase,
   statusOf,
+  type TestContext,
   type Verdict,
-  type WatchingCase,
 } from './case.ts';
-import { type ExampleEvent, Forge } from './forge.ts';
-import { gradeOf, scoreOf, statusOf as standingOf } from './grade.ts';
-import { plainReason, receivedWords } from './judge.ts';
-import { refusingCases } from './refusing.ts';
+import { statusOf as examinationStatusOf, gradeOf, scoreOf } from './grade.ts';
+import { plainReason, receivedSummary } from './judge.ts';
+import { passiveCases } from './passive-cases.ts';
+import { rejectCases } from './reject-cases.ts';
+import { type ExampleEvent, RequestFactory } from './request-factory.ts';
 import {
-  type AttemptShown,
+  type AttemptView,
   type CaseName,
   type CaseReport,
+  caseDescriptions,
   caseNames,
-  caseWords,
   type ExaminationReport,
 } from './schema.ts';
 import type { Send } from './transport.ts';
-import { watchingCases } from './watching.ts';
 
 export interface Examination {
   readonly url: string;
-  /** Those that sign for the endpoint, the newest first. */
+  /** The endpoint's signing secrets, the newest first. */
   readonly secrets: readonly string[];
   readonly event: ExampleEvent;
-  /** All of them unless told. The first one is always tried: without it the others mean nothing. */
+  /** Default: all. `valid_signature` always runs, because the other results mean nothing without it. */
   readonly cases?: readonly CaseName[] | undefined;
   readonly send: Send;
   readonly newSuffix: () => string;
   /** A secret that the receiver does not have. */
-  readonly strangeSecret: string;
+  readonly unknownSecret: string;
   /** For payloads. */
   readonly wallClock: () => Instant;
   /** For signatures. */
@@ -48,31 +48,31 @@ export interface Examination {
 export interface Bounds {
   readonly overallMs: number;
   readonly requestMs: number;
-  readonly patience: Patience;
+  readonly latency: LatencyThresholds;
 }
 
-const usual: Bounds = {
+const defaultBounds: Bounds = {
   overallMs: limits.examinationMsMax,
   requestMs: limits.webhookTimeoutMs,
-  patience: { good: 2_000, max: 5_000 },
+  latency: { good: 2_000, max: 5_000 },
 };
 
-const sending: Readonly<Partial<Record<CaseName, SendingCase>>> = { ...acceptingCases, ...refusingCases };
-const watching: Readonly<Partial<Record<CaseName, WatchingCase>>> = watchingCases;
+const activeCasesByName: Readonly<Partial<Record<CaseName, ActiveCase>>> = { ...acceptCases, ...rejectCases };
+const passiveCasesByName: Readonly<Partial<Record<CaseName, PassiveCase>>> = passiveCases;
 
-/** Faster than this, a receiver is asked one thing at a time, so that no answer is the fault of another case. */
+/** For a receiver that responds faster than this, cases run one at a time, so that they do not affect each other. */
 const quickMs = 500;
-const lanesOfSlow = 4;
-/** With less time than this left nothing is begun. */
+const slowConcurrency = 4;
+/** With less time left than this, no further request starts. */
 const startMsMin = 1_000;
 
-/** The time is over, or somebody stopped it: what was under way says nothing about the receiver. */
-class CutShort extends Error {}
+/** Time limit reached, or the caller aborted: in-flight requests say nothing about the receiver. */
+class Interrupted extends Error {}
 
 /**
- * Examines a receiver: a correctly signed event first, then every other case, the crowd last because it may break
- * something. It ends early, with a sentence and without further verdicts, when the receiver does not take the first
- * event, when it stops answering on the way, and when the time is over.
+ * Examines a receiver: a correctly signed event first, then the other cases, the burst last because it may bring the
+ * receiver down. It ends early, with a `message` and without further verdicts, when the receiver rejects the first
+ * event, when it stops responding, and when the time limit is reached.
  */
 export async function examine(examination: Examination): Promise<ExaminationReport> {
   return new Examiner(examination).run();
@@ -85,85 +85,89 @@ class Examiner {
   readonly #startedAt = performance.now();
   readonly #exchanges: Exchange[] = [];
   readonly #reports = new Map<CaseName, CaseReport>();
-  readonly #bench: Bench;
-  #isCrowded = false;
+  readonly #context: TestContext;
+  #isConcurrent = false;
   #message: string | null = null;
 
   constructor(examination: Examination) {
     this.#examination = examination;
-    this.#bounds = { ...usual, ...examination.bounds };
+    this.#bounds = { ...defaultBounds, ...examination.bounds };
     this.#id = formatId('examination', examination.newSuffix());
-    const forge = new Forge({ ...examination, examinationId: this.#id });
-    this.#bench = { forge, ask: (message) => this.#ask(message) };
+    const factory = new RequestFactory({ ...examination, examinationId: this.#id });
+    this.#context = { factory, send: (message) => this.#send(message) };
   }
 
   async run(): Promise<ExaminationReport> {
     const { cases = caseNames } = this.#examination;
     const wanted = caseNames.filter((name) => name === 'valid_signature' || cases.includes(name));
-    await this.#try('valid_signature');
+    await this.#runCase('valid_signature');
     const [first] = this.#exchanges;
-    if (this.#reports.get('valid_signature')?.outcome === 'failed') this.#message ??= notTaken(first);
+    if (this.#reports.get('valid_signature')?.outcome === 'failed') this.#message ??= rejectedMessage(first);
     const isQuick = (first?.answer.durationMs ?? 0) < quickMs;
-    const others = wanted.filter((name) => name !== 'valid_signature' && name !== 'burst' && sending[name]);
-    await this.#inLanes(others, isQuick ? 1 : lanesOfSlow);
-    if (wanted.includes('burst')) await this.#inLanes(['burst'], lanesOfSlow);
-    if (this.#message === null) for (const name of wanted) this.#watch(name);
+    const others = wanted.filter(
+      (name) => name !== 'valid_signature' && name !== 'burst' && activeCasesByName[name],
+    );
+    await this.#runConcurrently(others, isQuick ? 1 : slowConcurrency);
+    if (wanted.includes('burst')) await this.#runConcurrently(['burst'], slowConcurrency);
+    if (this.#message === null) for (const name of wanted) this.#evaluatePassive(name);
     return this.#report(wanted);
   }
 
-  async #inLanes(names: readonly CaseName[], lanes: number): Promise<void> {
+  async #runConcurrently(names: readonly CaseName[], concurrency: number): Promise<void> {
     const left = [...names];
-    this.#isCrowded = lanes > 1;
-    const lane = async () => {
+    this.#isConcurrent = concurrency > 1;
+    const worker = async () => {
       for (let name = left.shift(); name !== undefined && this.#message === null; name = left.shift())
-        await this.#try(name);
+        await this.#runCase(name);
     };
-    await Promise.all(Array.from({ length: lanes }, lane));
+    await Promise.all(Array.from({ length: concurrency }, worker));
   }
 
-  async #try(name: CaseName): Promise<void> {
-    const one = sending[name];
+  async #runCase(name: CaseName): Promise<void> {
+    const one = activeCasesByName[name];
     if (!one) return;
     try {
-      const exchanges = await one.run(this.#bench);
+      const exchanges = await one.run(this.#context);
       const verdict = one.judge(exchanges);
-      const isGone = name !== 'valid_signature' && exchanges.some(isUnanswered) && !(await this.#isThere());
-      this.#keep(name, one, exchanges, isGone ? broken : verdict);
+      const isGone =
+        name !== 'valid_signature' && exchanges.some(isUnanswered) && !(await this.#isReachable());
+      this.#record(name, one, exchanges, isGone ? broken : verdict);
       if (isGone)
-        this.#message ??= `The receiver stopped answering during \`${name}\`, so what was left was not tried. Start it again and mend that first.`;
+        this.#message ??= `The receiver stopped answering during \`${name}\`, so the remaining cases did not run. Restart it and fix this first.`;
     } catch (error) {
-      if (!(error instanceof CutShort)) throw error;
+      if (!(error instanceof Interrupted)) throw error;
     }
   }
 
-  /** After a request without an answer: whether the receiver still takes a good event. */
-  async #isThere(): Promise<boolean> {
-    return !isUnanswered(await this.#ask(this.#bench.forge.message()));
+  /** After a request without a response: whether the receiver still responds to a valid event. */
+  async #isReachable(): Promise<boolean> {
+    return !isUnanswered(await this.#send(this.#context.factory.message()));
   }
 
-  #watch(name: CaseName): void {
-    const one = watching[name];
+  #evaluatePassive(name: CaseName): void {
+    const one = passiveCasesByName[name];
     if (!one) return;
-    const found = one.watch(this.#exchanges, this.#bench, this.#bounds.patience);
-    this.#keep(name, one, found, one.judge(found, this.#bench, this.#bounds.patience));
+    const found = one.select(this.#exchanges, this.#context, this.#bounds.latency);
+    this.#record(name, one, found, one.judge(found, this.#context, this.#bounds.latency));
   }
 
-  #keep(
+  #record(
     name: CaseName,
-    { why, expected }: Pick<SendingCase, 'why' | 'expected'>,
+    { why, expected }: Pick<ActiveCase, 'why' | 'expected'>,
     exchanges: readonly Exchange[],
-    { outcome, advice, example, received = receivedWords(exchanges) }: Verdict,
+    { outcome, advice, example, received = receivedSummary(exchanges) }: Verdict,
   ): void {
-    const attempts = exchanges.map(shownAttempt);
-    const words = { name, ...caseWords[name], why, expected };
-    this.#reports.set(name, { ...words, received, outcome, attempts, advice, example });
+    const attempts = exchanges.map(attemptView);
+    const description = { name, ...caseDescriptions[name], why, expected };
+    this.#reports.set(name, { ...description, received, outcome, attempts, advice, example });
   }
 
-  async #ask(message: Parameters<Bench['ask']>[0]): Promise<Exchange> {
+  async #send(message: Parameters<TestContext['send']>[0]): Promise<Exchange> {
     const { signal, send } = this.#examination;
     const leftMs = this.#bounds.overallMs - this.#tookMs();
-    if (signal?.aborted || leftMs < Math.min(startMsMin, this.#bounds.overallMs / 2)) throw this.#cut();
-    const isCrowded = this.#isCrowded;
+    if (signal?.aborted || leftMs < Math.min(startMsMin, this.#bounds.overallMs / 2))
+      throw this.#interrupted();
+    const isConcurrent = this.#isConcurrent;
     const { method = 'POST', headers, body, dribble } = message;
     const answer = await send({
       ...{ method, headers, body },
@@ -172,17 +176,17 @@ class Examiner {
       timeoutMs: Math.min(this.#bounds.requestMs, leftMs),
     });
     const isOver = this.#tookMs() >= this.#bounds.overallMs || signal?.aborted;
-    if (!('status' in answer) && isOver) throw this.#cut();
-    const exchange = { message, answer, isCrowded };
+    if (!('status' in answer) && isOver) throw this.#interrupted();
+    const exchange = { message, answer, isConcurrent };
     this.#exchanges.push(exchange);
     return exchange;
   }
 
-  #cut(): CutShort {
+  #interrupted(): Interrupted {
     this.#message ??= this.#examination.signal?.aborted
-      ? 'The examination was stopped before its end.'
-      : `The time of ${this.#bounds.overallMs / 1_000} seconds was over before every case was tried, because the answers took so long. Mend that first, or choose fewer cases.`;
-    return new CutShort();
+      ? 'The examination was stopped before it finished.'
+      : `The limit of ${this.#bounds.overallMs / 1_000} seconds was reached before every case ran, because the responses took too long. Make the receiver respond faster, or choose fewer cases.`;
+    return new Interrupted();
   }
 
   #tookMs(): number {
@@ -192,13 +196,13 @@ class Examiner {
   #report(wanted: readonly CaseName[]): ExaminationReport {
     const cases = caseNames.flatMap((name) => this.#reports.get(name) ?? []);
     const complete = cases.length === wanted.length;
-    // Without a single verdict there is nothing to be said for it.
+    // Without a single verdict the grade is the lowest.
     const grade = cases.length === 0 ? 'F' : gradeOf(cases);
     return {
       id: this.#id,
       url: this.#examination.url,
       eventType: this.#examination.event.type,
-      status: standingOf(grade, complete),
+      status: examinationStatusOf(grade, complete),
       grade,
       score: scoreOf(cases),
       complete,
@@ -212,7 +216,7 @@ class Examiner {
 const broken: Verdict = {
   outcome: 'failed',
   advice:
-    'After this the receiver did not answer at all any more, not even to a good event. An error that nothing catches ends many servers: anybody can send you such a request. Look at the end of its log.',
+    'After this request the receiver stopped responding, even to a valid event. An uncaught error ends many servers, and anybody can send you such a request. Check the end of its log.',
   example: "process.on('unhandledRejection', (error) => log.error(error)); // and catch it where it happens",
 };
 
@@ -220,15 +224,15 @@ function isUnanswered({ answer }: Exchange): boolean {
   return !('status' in answer);
 }
 
-function notTaken(first: Exchange | undefined): string {
+function rejectedMessage(first: Exchange | undefined): string {
   const rest =
-    'Nothing else was tried: as long as it does not take a good event, its other answers say nothing.';
+    'No other case ran: until the receiver accepts a valid event, its other responses mean nothing.';
   if (!first) return rest;
   if (isUnanswered(first)) return `${plainReason(first)} ${rest}`;
   return `The receiver answered ${statusOf(first.answer)} to a correctly signed event. ${rest}`;
 }
 
-function shownAttempt({ answer }: Exchange): AttemptShown {
+function attemptView({ answer }: Exchange): AttemptView {
   return {
     responseStatus: statusOf(answer),
     durationMs: answer.durationMs ?? 0,

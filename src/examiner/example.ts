@@ -1,6 +1,6 @@
-import type { ExampleEvent } from './forge.ts';
+import type { ExampleEvent } from './request-factory.ts';
 
-/** For who examines without a server to ask for examples. A test compares it with the schema of a payment. */
+/** The default event of local examinations, which have no server to provide one. A test checks it against the payment schema. */
 export const exampleEvent: ExampleEvent = {
   type: 'payment.created',
   data: {

@@ -9,20 +9,20 @@ import { exampleEvent } from './example.ts';
 import type { CaseName, ExaminationReport } from './schema.ts';
 import { dribbled, type ExaminationAnswer, type ExaminationRequest, type Send } from './transport.ts';
 
-export interface LocalExamination {
+export interface LocalExaminationOptions {
   readonly url: string;
-  /** Of the endpoint; several while they overlap, the newest first. */
+  /** The endpoint's secret; during a rotation both, the newest first. */
   readonly secret: string | readonly string[];
   readonly cases?: readonly CaseName[] | undefined;
-  /** With `data` of its kind: a server lists examples of all types as its capabilities. A payment that was created unless told. */
+  /** Needs matching `data`; a server's capabilities have an example of each type. Default: `payment.created`. */
   readonly eventType?: string | undefined;
   readonly data?: Readonly<Record<string, unknown>> | undefined;
   readonly signal?: AbortSignal;
   readonly bounds?: Partial<Bounds>;
 }
 
-/** Examines a receiver from this very process: for a URL that only the developer's own machine reaches. */
-export function examineUrl(local: LocalExamination): Promise<ExaminationReport> {
+/** Examines a receiver from this process, for URLs that only the developer's machine can reach. */
+export function examineUrl(local: LocalExaminationOptions): Promise<ExaminationReport> {
   const { url, secret, cases, eventType = exampleEvent.type, data = exampleEvent.data } = local;
   const { signal, bounds } = local;
   return examine({
@@ -38,23 +38,23 @@ export function examineUrl(local: LocalExamination): Promise<ExaminationReport> 
     ...(bounds && { bounds }),
     secrets: [secret].flat(),
     newSuffix: () => encodeSuffix(uuidv7obj().bytes),
-    strangeSecret: `whsec_${randomBytes(32).toString('base64')}`,
+    unknownSecret: `whsec_${randomBytes(32).toString('base64')}`,
   });
 }
 
-const words: Readonly<Record<string, string>> = {
+const errorMessages: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Connection refused: nothing listens there.',
-  ENOTFOUND: 'DNS: the name is not known.',
-  EAI_AGAIN: 'DNS: the name could not be looked up just now.',
-  ECONNRESET: 'Connection closed: it ended before an answer came.',
-  EPIPE: 'Connection closed: it ended before an answer came.',
-  EHOSTUNREACH: 'Network: there is no way to this host.',
-  ENETUNREACH: 'Network: there is no way to this host.',
+  ENOTFOUND: 'DNS: the host name was not found.',
+  EAI_AGAIN: 'DNS: the host name could not be resolved just now.',
+  ECONNRESET: 'Connection closed before a response arrived.',
+  EPIPE: 'Connection closed before a response arrived.',
+  EHOSTUNREACH: 'Network: no route to this host.',
+  ENETUNREACH: 'Network: no route to this host.',
 };
 
-/** Every request has a connection of its own, and no redirect is followed. */
-export function sendTo(url: string): Send {
-  return (asked) =>
+/** Uses a new connection for each request and does not follow redirects. */
+function sendTo(url: string): Send {
+  return (request) =>
     new Promise((resolve) => {
       const startedAt = performance.now();
       const took = () => Math.round(performance.now() - startedAt);
@@ -62,15 +62,15 @@ export function sendTo(url: string): Send {
       try {
         exchange(
           url,
-          asked,
+          request,
           took,
           resolve,
-          (error) => fail(words[error.code ?? ''] ?? `Connection failed: ${error.message}.`),
-          () => fail(`Timeout: no answer within ${asked.timeoutMs / 1_000} seconds.`),
+          (error) => fail(errorMessages[error.code ?? ''] ?? `Connection failed: ${error.message}.`),
+          () => fail(`Timeout: no answer within ${request.timeoutMs / 1_000} seconds.`),
         );
       } catch (error) {
-        // A URL that cannot be read, or of another scheme.
-        fail(error instanceof Error ? `${error.message}.` : 'The URL cannot be read.');
+        // An invalid URL, or an unsupported scheme.
+        fail(error instanceof Error ? `${error.message}.` : 'The URL is not valid.');
       }
     });
 }
@@ -112,14 +112,14 @@ function exchange(
       bytes += chunk.length;
       if (bytes >= limits.webhookResponseBytesMax) finish();
     });
-    // The status has come, and that is what counts, whether the rest of the body does or not.
+    // The status decides, so an incomplete body is not an error.
     response.on('end', finish).on('error', finish);
   });
-  if (dribble) void pour(dribbled(body, dribble), request);
+  if (dribble) void writePieces(dribbled(body, dribble), request);
   else request.end(method === 'POST' ? body : undefined);
 }
 
-async function pour(
+async function writePieces(
   pieces: AsyncIterable<Uint8Array>,
   request: ReturnType<typeof requestHttp>,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { CaseReport, ExaminationReport, Outcome } from './schema.ts';
 const marks: Readonly<Record<Outcome, string>> = { passed: 'ok', warned: 'warn', failed: 'FAIL' };
 const columnsMax = 100;
 
-/** A report for a terminal: a table of the cases, then what to mend. Plain text without colours, so that it can be kept. */
+/** A report for a terminal: a table of the cases, then the findings with advice. Without colours, so that it can be saved to a file. */
 export function reportText(report: ExaminationReport): string {
   const { id, url, eventType, grade, score, status, cases, durationMs, message } = report;
   const requests = cases.reduce((sum, { attempts }) => sum + attempts.length, 0);
@@ -13,20 +13,20 @@ export function reportText(report: ExaminationReport): string {
     '',
     `Grade ${grade}   ${score} of 100, ${status}`,
   ];
-  const toMend = cases.filter(({ outcome }) => outcome !== 'passed');
+  const findings = cases.filter(({ outcome }) => outcome !== 'passed');
   return [
     ...head,
     ...(message === null ? [] : ['', ...wrapped(message, '')]),
     '',
     ...table(cases),
-    ...(toMend.length === 0 ? ['', 'Nothing to mend.'] : toMend.flatMap(mending)),
+    ...(findings.length === 0 ? ['', 'No findings.'] : findings.flatMap(findingLines)),
     '',
   ].join('\n');
 }
 
 function table(cases: readonly CaseReport[]): readonly string[] {
   const rows = [
-    ['', 'severity', 'case', 'expected', 'came'],
+    ['', 'severity', 'case', 'expected', 'received'],
     ...cases.map(({ outcome, severity, name, expected, received }) => [
       marks[outcome],
       severity,
@@ -44,20 +44,28 @@ function table(cases: readonly CaseReport[]): readonly string[] {
   );
 }
 
-function mending({ outcome, name, title, why, advice, example, attempts }: CaseReport): readonly string[] {
+function findingLines({
+  outcome,
+  name,
+  title,
+  why,
+  advice,
+  example,
+  attempts,
+}: CaseReport): readonly string[] {
   const errors = new Set(attempts.flatMap(({ error }) => error ?? []));
-  const untold = [...errors].filter((error) => !advice?.includes(error));
+  const unmentioned = [...errors].filter((error) => !advice?.includes(error));
   return [
     '',
     `${marks[outcome]}  ${name}: ${title}`,
     ...wrapped(why, '    '),
-    ...untold.flatMap((error) => wrapped(error, '    ')),
+    ...unmentioned.flatMap((error) => wrapped(error, '    ')),
     ...wrapped(advice ?? '', '    '),
     ...(example === null ? [] : [`      ${example}`]),
   ];
 }
 
-/** Breaks at spaces. A word that is longer than a line stays whole: it may be a URL. */
+/** Breaks lines at spaces. A word longer than a line is not broken, because it may be a URL. */
 function wrapped(text: string, indent: string): readonly string[] {
   const lines: string[] = [];
   let line = '';

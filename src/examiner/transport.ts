@@ -1,40 +1,40 @@
-/** One request to the receiver. Whoever examines says how it gets there: see `local.ts`, and the server's own worker. */
+/** One request to the receiver. `local.ts` and the server's examination run each provide a transport. */
 export interface ExaminationRequest {
   readonly method: 'POST' | 'GET';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body goes out in pieces, with pauses between them. */
+  /** Send the body in pieces, with pauses between them. */
   readonly dribble?: Dribble;
   readonly timeoutMs: number;
-  /** Cuts it short. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
 export interface Dribble {
-  /** Where the bytes of the body are cut. */
+  /** Byte offsets at which the body is split. */
   readonly cuts: readonly number[];
   readonly pauseMs: number;
 }
 
-export interface Answered {
+interface Answered {
   readonly status: number;
   readonly durationMs: number;
-  /** What the body begins with. */
+  /** The beginning of the body. */
   readonly body?: string;
 }
 
-/** No status came: why, in a sentence. */
-export interface Unanswered {
+/** No response; `error` says why, in one sentence. */
+interface Unanswered {
   readonly error: string;
   readonly durationMs?: number;
 }
 
 export type ExaminationAnswer = Answered | Unanswered;
 
-/** Never rejects, follows no redirect, and uses a connection for one request only. */
+/** Never rejects, does not follow redirects, and uses a new connection for each request. */
 export type Send = (request: ExaminationRequest) => Promise<ExaminationAnswer>;
 
-/** The pieces of a body that dribbles. */
+/** The pieces of the body, with a pause before each but the first. */
 export async function* dribbled(body: string, { cuts, pauseMs }: Dribble): AsyncGenerator<Uint8Array> {
   const bytes = new TextEncoder().encode(body);
   let from = 0;

@@ -2,16 +2,16 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Its answer is a stream that goes on until somebody has enough. */
+    /** The response is a stream that stays open until one side closes it. */
     isEndless: boolean;
   }
 }
 
 const slowMsDefault = 1_000;
-// A server that is slow is slow for all: one line a second says so, and how many it stands for.
-const quietMs = 1_000;
+// A slow server is slow for all requests: log at most one line per second, with the number of suppressed lines.
+const slowLogIntervalMs = 1_000;
 
-/** A line for each request at the level `debug`, and one at `warn` for those that took long. */
+/** Logs each request at level `debug`, and slow requests at level `warn`. */
 export function addAccessLog(
   app: FastifyInstance,
   settings: { readonly logLevel: string; readonly uptime: () => number; readonly slowMs?: number },
@@ -19,18 +19,18 @@ export function addAccessLog(
   const { logLevel, uptime, slowMs = slowMsDefault } = settings;
   app.decorateRequest('isEndless', false);
   const { log } = app;
-  const isTalkative = logLevel === 'debug' || logLevel === 'trace';
-  let quietUntil = Number.NEGATIVE_INFINITY;
-  let unsaid = 0;
+  const logsAll = logLevel === 'debug' || logLevel === 'trace';
+  let suppressedUntil = Number.NEGATIVE_INFINITY;
+  let suppressed = 0;
   app.addHook('onResponse', (request, reply, done) => {
     const { elapsedTime } = reply;
-    if (isTalkative) log.debug(lineOf(request, reply.statusCode, elapsedTime), 'request');
-    if (elapsedTime >= slowMs && !request.isEndless && !takesTime(request)) {
-      if (uptime() < quietUntil) unsaid += 1;
+    if (logsAll) log.debug(lineOf(request, reply.statusCode, elapsedTime), 'request');
+    if (elapsedTime >= slowMs && !request.isEndless && !isSlowByDesign(request)) {
+      if (uptime() < suppressedUntil) suppressed += 1;
       else {
-        log.warn({ ...lineOf(request, reply.statusCode, elapsedTime), more: unsaid }, 'slow request');
-        quietUntil = uptime() + quietMs;
-        unsaid = 0;
+        log.warn({ ...lineOf(request, reply.statusCode, elapsedTime), more: suppressed }, 'slow request');
+        suppressedUntil = uptime() + slowLogIntervalMs;
+        suppressed = 0;
       }
     }
     done();
@@ -47,7 +47,7 @@ function lineOf(
     requestId: id,
     ip,
     method,
-    // The template, because a path may hold an invitation.
+    // The template, because a path may contain an invitation token.
     route: routeOptions.url ?? 'none',
     status,
     durationMs: Math.round(elapsedMs * 10) / 10,
@@ -56,9 +56,9 @@ function lineOf(
   };
 }
 
-const patient = /(?:_clock\/advance|\/test|\/examine|\/fork|[/_]reset|\/snapshots?|\/import|\/export)$/;
+const slowRoutes = /(?:_clock\/advance|\/test|\/examine|\/fork|[/_]reset|\/snapshots?|\/import|\/export)$/;
 
-/** Whoever asks for these waits for others: for receivers, for all that falls due, for a file. */
-function takesTime({ routeOptions, faultPlan }: FastifyRequest): boolean {
-  return patient.test(routeOptions.url ?? '') || faultPlan !== null;
+/** Requests that are slow by design: they wait for webhook receivers, for all due timers, for a file or for a fault plan. */
+function isSlowByDesign({ routeOptions, faultPlan }: FastifyRequest): boolean {
+  return slowRoutes.test(routeOptions.url ?? '') || faultPlan !== null;
 }

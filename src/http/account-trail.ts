@@ -3,10 +3,14 @@ import type { Engine } from '../engine/engine.ts';
 import { newSuffix } from '../engine/ids.ts';
 import type { Person } from '../identity/people.ts';
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
+import type { Actor } from '../kernel/command.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Reader } from '../kernel/route.ts';
+import type { Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
-import { type AccountAction, noteAccount } from '../resources/organizations/member-machine.ts';
+import { type AccountAction, accountCommands } from '../resources/organizations/member-machine.ts';
 import { findMemberships } from '../resources/organizations/member-store.ts';
+import { requestIdOf } from './request-id.ts';
 
 export interface AccountTrailSettings {
   readonly engine: Engine;
@@ -21,34 +25,52 @@ export type AccountTrail = (
 ) => Promise<void>;
 
 /**
- * An account does not belong to one organization: what a person does with it leaves a row in the audit trail of each of theirs. The change
- * itself is made by the identity library, in a transaction of its own, so the rows follow it; a failure to write them is logged
- * and does not undo it.
+ * An account does not belong to one organization, so an account change writes a row to the audit trail of each of the
+ * person's organizations. The identity library commits the change in its own transaction before these rows. If writing
+ * them fails, the failure is logged and the change stays.
  */
 export function accountTrail({ engine, reader, wallClock }: AccountTrailSettings): AccountTrail {
   return async (request, { id }, action) => {
     try {
       const memberships = await findMemberships(reader, id);
-      const noted = memberships.map(({ orgId }) =>
+      const submissions = memberships.map(({ orgId }) =>
         engine.submit({
-          kind: noteAccount[action],
+          kind: accountCommands[action],
           input: { personId: id },
-          idempotency: null,
-          wallNow: wallClock(),
-          context: {
+          ...personSubmission(request, {
             orgId,
-            appId: null,
-            settings: defaultApplicationSettings,
-            actor: { kind: 'person', id },
-            requestId: request.id,
-            ip: request.ip,
+            personId: id,
             suffix: newSuffix(),
-          },
+            wallNow: wallClock(),
+          }),
         }),
       );
-      await Promise.all(noted);
+      await Promise.all(submissions);
     } catch (error) {
       request.log.error({ err: error, requestId: request.id, action }, 'account change not audited');
     }
+  };
+}
+
+/** The submission of a person's command in one organization, without an application. The caller adds the command and its input. */
+export function personSubmission(
+  request: Pick<FastifyRequest, 'id' | 'ip'>,
+  person: {
+    readonly orgId: Id<'organization'>;
+    readonly personId: Id<'person'>;
+    readonly suffix: string;
+    readonly wallNow: Instant;
+  },
+): Omit<Submission, 'kind' | 'input'> {
+  const { orgId, personId, suffix, wallNow } = person;
+  const actor: Actor = { kind: 'person', id: personId };
+  return {
+    idempotency: null,
+    wallNow,
+    context: {
+      ...{ orgId, appId: null, settings: defaultApplicationSettings, actor, suffix },
+      requestId: requestIdOf(request),
+      ip: request.ip,
+    },
   };
 }

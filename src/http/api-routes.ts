@@ -8,13 +8,13 @@ import type { HttpSettings } from './settings.ts';
 import { addKeyStream } from './stream-route.ts';
 
 export interface ApiRoutes {
-  /** The methods that a path knows, for 405. */
+  /** The methods that a path supports, for 405. */
   readonly methodsOf: (path: string) => readonly string[];
 }
 
 const prefix = '/_api/';
 
-/** Serves the route table to the holders of keys. */
+/** Serves the route table to API keys. */
 export function addApiRoutes(app: FastifyInstance, settings: HttpSettings, serving: Serving): ApiRoutes {
   const { reader, wallClock, uptime, streams } = settings;
   const authenticator = new Authenticator(reader);
@@ -31,11 +31,11 @@ export function addApiRoutes(app: FastifyInstance, settings: HttpSettings, servi
     const now = wallClock();
     request.principal = caller.principal;
     request.faultPlans = caller.faultPlans;
-    const unfit = refuseUnfit(request, caller, now);
-    if (unfit) return unfit;
-    const taken = settings.rateLimiter?.take(caller.principal.actor.id, uptime(), caller.principal.appId);
-    if (taken) reply.headers(taken.headers);
-    return taken?.refusal ?? refuseScope(caller.principal, route.scope) ?? refuseHeaders(request, route);
+    const refusal = refuseCallerOf(request, caller, now);
+    if (refusal) return refusal;
+    const limit = settings.rateLimiter?.take(caller.principal.actor.id, uptime(), caller.principal.appId);
+    if (limit) reply.headers(limit.headers);
+    return limit?.refusal ?? refuseScope(caller.principal, route.scope) ?? refuseHeaders(request, route);
   }
 
   function onRequest(route: Route) {
@@ -55,7 +55,7 @@ export function addApiRoutes(app: FastifyInstance, settings: HttpSettings, servi
     const now = wallClock();
     const caller = await authenticator.find(request.headers.authorization, uptime());
     if ('ok' in caller) return false;
-    return !refuseUnfit(request, caller, now) && !refuseScope(caller.principal, route.scope);
+    return !refuseCallerOf(request, caller, now) && !refuseScope(caller.principal, route.scope);
   };
 
   for (const route of settings.routes) {
@@ -63,14 +63,20 @@ export function addApiRoutes(app: FastifyInstance, settings: HttpSettings, servi
     if (isStream(route)) {
       const { requestLog, coverage } = settings;
       const { injectFault } = serving;
-      const watched = { streams, requestLog, coverage, injectFault, isStillAdmitted: isStillAdmitted(route) };
-      addKeyStream(app, route, path, admission, watched);
+      const streamSettings = {
+        streams,
+        requestLog,
+        coverage,
+        injectFault,
+        isStillAdmitted: isStillAdmitted(route),
+      };
+      addKeyStream(app, route, path, admission, streamSettings);
     } else serving.add(route, path, admission);
   }
   return { methodsOf: methodsOf(settings.routes) };
 }
 
-function refuseUnfit({ ip, headers }: FastifyRequest, caller: Caller, now: number): Refusal | undefined {
+function refuseCallerOf({ ip, headers }: FastifyRequest, caller: Caller, now: number): Refusal | undefined {
   return refuseCaller(caller, { ip, organization: headers['sandbank-organization'] }, now);
 }
 
@@ -81,13 +87,13 @@ function fastifyPath({ path }: Route): string {
 function methodsOf(routes: readonly Route[]): (path: string) => readonly string[] {
   const patterns = new Map<string, { pattern: RegExp; methods: Set<string> }>();
   for (const { path, method } of routes) {
-    const known = patterns.get(path) ?? {
+    const entry = patterns.get(path) ?? {
       pattern: new RegExp(`^${prefix}${path.replace(/\{\w+\}/g, '[^/]+')}$`),
       methods: new Set(),
     };
-    known.methods.add(method);
-    if (method === 'GET') known.methods.add('HEAD');
-    patterns.set(path, known);
+    entry.methods.add(method);
+    if (method === 'GET') entry.methods.add('HEAD');
+    patterns.set(path, entry);
   }
   return (path) => [
     ...new Set(

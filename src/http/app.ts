@@ -29,25 +29,25 @@ export interface AppSettings extends HttpSettings {
   readonly operator: OperatorSettings | undefined;
 }
 
-// A long id is as unknown as a short one: it must reach the handler and be a record that is not there.
-// The limit for headers, which the path counts to, is 16 KiB.
+// An id that is too long must reach the handler, which answers that the record does not exist.
+// Node limits the headers, including the path, to 16 KiB.
 const paramLengthMax = 16 * 1_024;
 
 export function createApp(settings: AppSettings): FastifyInstance {
-  const { docsUrl, patience, requestQueue: queue } = settings;
+  const { docsUrl, timeouts, requestQueue: queue } = settings;
   const app = Fastify({
     logger: loggerOptions(settings.logLevel),
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger made for every request costs 1 µs of it; what is logged names its request itself.
+    // A child logger per request costs 1 µs; log lines name their request themselves.
     childLoggerFactory: (logger) => logger,
     genReqId: () => formatId('request', newSuffix()),
     bodyLimit: limits.bodyBytesMax,
     routerOptions: { maxParamLength: paramLengthMax },
-    // While it closes, the server still answers what it accepted; Fastify's own 503 would not carry the envelope.
+    // While closing, the server still answers accepted requests. Fastify's own 503 would not have the error envelope.
     return503OnClosing: false,
     frameworkErrors: (error, _request, reply) =>
       void sendRefusal(reply as unknown as FastifyReply, refusalOf(error), docsUrl()),
-    ...httpServerParts({ docsUrl, patience, queue }),
+    ...httpServerParts({ docsUrl, timeouts, queue }),
   });
   addClientAddress(app, settings.trustedProxies);
   const isServed = hostCheck(settings.publicUrl, settings.allowedHosts);
@@ -55,12 +55,12 @@ export function createApp(settings: AppSettings): FastifyInstance {
     const { headers, raw } = request;
     if (headers.host === undefined && raw.httpVersion === '1.1')
       return done(new Refused(refuse('invalid_request', { message: 'The header Host is missing.' })));
-    // Load balancers and orchestrators probe by address; what they get reveals nothing.
+    // Load balancers and orchestrators probe by address. These responses reveal nothing.
     const isProbe = request.routeOptions.url === '/healthz' || request.routeOptions.url === '/readyz';
     const isRefused = !isProbe && !isServed(headers.host, raw.socket.localAddress);
     done(isRefused ? new Refused(refuse('host_not_allowed', { param: 'Host' })) : undefined);
   });
-  // What is not the API's and can be read, for 405. Fastify can be asked as well, but reads the path as a pattern, and some throw.
+  // Paths outside the API that support GET, for 405. Fastify's own lookup treats the path as a pattern and throws for some.
   const pages = new Set<string>();
   app.addHook('onRoute', ({ method, url }) => {
     if ([method].flat().includes('GET') && !/[:*]/.test(url)) pages.add(url);
@@ -77,8 +77,8 @@ export function createApp(settings: AppSettings): FastifyInstance {
 
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
-    const known = api.methodsOf(path);
-    const methods = known.length === 0 && pages.has(path) ? ['GET', 'HEAD'] : known;
+    const apiMethods = api.methodsOf(path);
+    const methods = apiMethods.length === 0 && pages.has(path) ? ['GET', 'HEAD'] : apiMethods;
     if (methods.length === 0) return sendRefusal(reply, refuse('route_not_found'), docsUrl());
     reply.header('Allow', methods.join(', '));
     return sendRefusal(reply, refuse('method_not_allowed', { details: { allowed: methods } }), docsUrl());
@@ -92,7 +92,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
   return app;
 }
 
-/** JSON is read by our own reader: what JSON.parse lets pass (duplicate keys, unsafe integers) would be lost silently. */
+/** Parses JSON with our own parser: JSON.parse accepts duplicate keys and unsafe integers and silently loses data. */
 function acceptStrictJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
@@ -100,7 +100,7 @@ function acceptStrictJson(app: FastifyInstance): void {
     if (!isUtf8(bytes))
       return done(new Refused(refuse('malformed_json', { message: 'The body is not UTF-8.' })));
     const text = bytes.toString('utf8');
-    request.sentText = text;
+    request.bodyText = text;
     const parsed = parseStrict(text, limits.jsonDepthMax);
     if (parsed.ok) return done(null, parsed.value);
     const { code, message, param } = parsed;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Committed } from '../engine/batch.ts';
+import { formatId } from '../kernel/ids.ts';
 import { networkListOf } from '../kernel/networks.ts';
 import type { Scope } from '../kernel/permissions.ts';
 import type { Reader } from '../kernel/route.ts';
@@ -13,7 +14,9 @@ const now = 1_000_000;
 
 function owner(fields: Partial<KeyOwner> = {}): KeyOwner {
   return {
-    ...{ orgId: 'org_1', orgName: 'Acme', appId: 'app_1', appName: 'Shop', keyId: 'key_1', keyName: 'Main' },
+    ...{ orgId: formatId('organization', '1'), orgName: 'Acme' },
+    ...{ appId: formatId('application', '1'), appName: 'Shop' },
+    ...{ keyId: formatId('api_key', '1'), keyName: 'Main' },
     ...{ feeBasisPoints: 0, feeFixed: 0n, provider: null, fxMarginBasisPoints: 0, fxRates: {} },
     ...{ replaces: null, status: 'active', scopes: ['payments:read'], allowedCidrs: [], expiresAt: null },
     ...{ mayReset: false, faultPlans: null },
@@ -52,7 +55,7 @@ describe('the Authorization header', () => {
     ['a key that is too short', `Bearer ${key.slice(0, -1)}`, 'api_key_invalid'],
     ['a key that is too long', `Bearer ${key}a`, 'api_key_invalid'],
     ['a key of another product', `Bearer ${key.replace('sandbox', 'live')}`, 'api_key_invalid'],
-    ['a sign that no key has', `Bearer ${key.slice(0, -1)}-`, 'api_key_invalid'],
+    ['a character that no key has', `Bearer ${key.slice(0, -1)}-`, 'api_key_invalid'],
   ])('%s is refused without a lookup', (_what, header, code) => {
     const { authenticator, lookups } = withKeys({ [key]: owner() });
     expect(authenticator.find(header, now)).toMatchObject({ ok: false, code });
@@ -64,7 +67,7 @@ describe('the Authorization header', () => {
     expect(idOf(await authenticator.find(`${scheme} ${key}`, now))).toBe('key_1');
   });
 
-  test('an unknown key of the right form is refused', async () => {
+  test('an unknown key with a valid format is refused', async () => {
     const { authenticator } = withKeys({});
     expect(idOf(await authenticator.find(`Bearer ${key}`, now))).toBe('api_key_invalid');
   });
@@ -88,7 +91,9 @@ describe('a caller', () => {
 
   test('names the key that it replaces, if any', async () => {
     expect((await find({})).principal.actor).toEqual({ kind: 'api_key', id: 'key_1' });
-    expect((await find({ replaces: 'key_0' })).principal.actor).toMatchObject({ replaces: 'key_0' });
+    expect((await find({ replaces: formatId('api_key', '0') })).principal.actor).toMatchObject({
+      replaces: 'key_0',
+    });
   });
 
   test('is limited to networks only when its key lists some', async () => {
@@ -100,7 +105,7 @@ describe('a caller', () => {
 describe('a key that was found', () => {
   const header = `Bearer ${key}`;
 
-  test('is known for half a second, and then looked up again', async () => {
+  test('is cached for half a second, and then looked up again', async () => {
     const { authenticator, lookups } = withKeys({ [key]: owner() });
     await authenticator.find(header, now);
     expect(authenticator.find(header, now + 499)).not.toBeInstanceOf(Promise);
@@ -117,7 +122,7 @@ describe('a key that was found', () => {
     expect(lookups).toHaveLength(1);
   });
 
-  test('an unknown key is also known for half a second', async () => {
+  test('an unknown key is also cached for half a second', async () => {
     const { authenticator, lookups } = withKeys({});
     await authenticator.find(header, now);
     expect(authenticator.find(header, now + 499)).toMatchObject({ code: 'api_key_invalid' });
@@ -126,7 +131,10 @@ describe('a key that was found', () => {
 
   test('is not mistaken for another key', async () => {
     const other = `sbk_sandbox_${'b'.repeat(32)}`;
-    const { authenticator } = withKeys({ [key]: owner(), [other]: owner({ keyId: 'key_2' }) });
+    const { authenticator } = withKeys({
+      [key]: owner(),
+      [other]: owner({ keyId: formatId('api_key', '2') }),
+    });
     expect(idOf(await authenticator.find(header, now))).toBe('key_1');
     expect(idOf(await authenticator.find(`Bearer ${other}`, now))).toBe('key_2');
   });
@@ -134,7 +142,7 @@ describe('a key that was found', () => {
   const commit = (changes: object[], deleted: string | null = null) =>
     ({ changes, deleted }) as unknown as Pick<Committed, 'changes' | 'deleted'>;
 
-  test.each<[what: string, committed: Pick<Committed, 'changes' | 'deleted'>, isForgotten: boolean]>([
+  test.each<[what: string, committed: Pick<Committed, 'changes' | 'deleted'>, isInvalidated: boolean]>([
     [
       'a key of its application',
       commit([{ resource: 'api_key', row: { id: 'key_9', appId: 'app_1' } }]),
@@ -154,15 +162,15 @@ describe('a key that was found', () => {
     ],
     ['the deletion of its organization', commit([], 'org_1'), true],
     ['the deletion of another organization', commit([], 'org_2'), false],
-  ])('after a change of %s', async (_what, committed, isForgotten) => {
+  ])('after a change of %s', async (_what, committed, isInvalidated) => {
     const { authenticator, lookups } = withKeys({ [key]: owner() });
     await authenticator.find(header, now);
     authenticator.onCommit(committed);
     await authenticator.find(header, now);
-    expect(lookups).toHaveLength(isForgotten ? 2 : 1);
+    expect(lookups).toHaveLength(isInvalidated ? 2 : 1);
   });
 
-  test('a lookup that began before a change is not remembered', async () => {
+  test('a lookup that started before a change is not cached', async () => {
     const { authenticator, byHash, lookups } = withKeys({ [key]: owner() });
     const before = authenticator.find(header, now);
     byHash.set(digestOf(key).toString('hex'), owner({ status: 'revoked' }));
@@ -172,7 +180,7 @@ describe('a key that was found', () => {
     expect(lookups).toHaveLength(2);
   });
 
-  test('a lookup that failed is tried again', async () => {
+  test('a failed lookup is retried', async () => {
     let calls = 0;
     const reader = {
       rows: () => {
@@ -205,7 +213,7 @@ describe('the checks of a known key', () => {
   test.each<
     [what: string, caller: Caller, organization: string | string[] | undefined, code: string | undefined]
   >([
-    ['a good key', caller(), undefined, undefined],
+    ['a valid key', caller(), undefined, undefined],
     ['a revoked key', caller({ status: 'revoked' }), undefined, 'api_key_revoked'],
     ['a key that expires now', caller({ expiresAt: now }), undefined, 'api_key_expired'],
     ['a key that expires in a millisecond', caller({ expiresAt: now + 1 }), undefined, undefined],

@@ -10,11 +10,11 @@ import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
 import { apiKeyPattern } from '../resources/api-keys/table.ts';
 
 /**
- * What is known of a key, with the terms and fault plans of its application. The node that changes any of it forgets at once; the
- * others know within half a second, and nothing has to reach them for that. An announcement would be quicker, on one more
- * connection for every node, and would still need this bound for when it is not heard.
+ * A cached key, with the settings and fault plans of its application. The node that commits a change invalidates its entry
+ * immediately; on other nodes the entry expires within half a second, without any message between nodes. A notification would
+ * be faster, but would cost one more connection per node and still need this bound in case it is lost.
  */
-interface Known {
+interface CachedKey {
   readonly caller: Caller | undefined;
   readonly loadedAt: number;
 }
@@ -23,35 +23,35 @@ export interface Caller {
   readonly principal: Principal;
   readonly status: KeyOwner['status'];
   readonly expiresAt: number | null;
-  /** Undefined when the key may be used from everywhere. */
+  /** The networks from which the key may be used; undefined for all. */
   readonly allowed: BlockList | undefined;
   readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
 }
 
-/** What every node promises is a second. */
-const knownForMs = 500;
-const knownMax = 10_000;
+/** The documented bound on every node is one second. */
+const cacheMs = 500;
+const cachedKeysMax = 10_000;
 const bearer = /^Bearer +(\S+)$/i;
 
-/** Finds whom a key stands for. The key itself is hashed at once and kept nowhere. */
+/** Finds the caller of an API key. The key is hashed immediately and stored nowhere. */
 export class Authenticator {
   readonly #reader: Pick<Reader, 'rows'>;
-  readonly #known = new Map<string, Known>();
+  readonly #cache = new Map<string, CachedKey>();
   readonly #loading = new Map<string, Promise<Caller | undefined>>();
 
   constructor(reader: Pick<Reader, 'rows'>) {
     this.#reader = reader;
   }
 
-  /** Answers at once, without a promise, while the key is known: that is nearly always. */
+  /** Returns synchronously, without a promise, while the key is cached, which is nearly always. */
   find(authorization: string | undefined, nowMs: number): Caller | Refusal | Promise<Caller | Refusal> {
     if (authorization === undefined) return refuse('api_key_missing');
     const key = bearer.exec(authorization)?.[1];
     if (key === undefined) return refuse('api_key_missing');
     if (!apiKeyPattern.test(key)) return refuse('api_key_invalid');
     const digest = hash('sha256', key, 'base64');
-    const known = this.#known.get(digest);
-    if (known && nowMs - known.loadedAt < knownForMs) return known.caller ?? refuse('api_key_invalid');
+    const cached = this.#cache.get(digest);
+    if (cached && nowMs - cached.loadedAt < cacheMs) return cached.caller ?? refuse('api_key_invalid');
     return this.#load(digest, nowMs).then((caller) => caller ?? refuse('api_key_invalid'));
   }
 
@@ -61,8 +61,8 @@ export class Authenticator {
     const load = findKeyOwner(this.#reader, Buffer.from(digest, 'base64'))
       .then((owner) => {
         const caller = owner && toCaller(owner);
-        if (this.#known.size >= knownMax) this.#known.clear();
-        if (this.#loading.get(digest) === load) this.#known.set(digest, { caller, loadedAt: nowMs });
+        if (this.#cache.size >= cachedKeysMax) this.#cache.clear();
+        if (this.#loading.get(digest) === load) this.#cache.set(digest, { caller, loadedAt: nowMs });
         return caller;
       })
       .finally(() => {
@@ -72,28 +72,28 @@ export class Authenticator {
     return load;
   }
 
-  /** Its own commits are known to a node at once. */
+  /** Applies the commits of this node immediately. */
   onCommit({ changes, deleted }: Pick<Committed, 'changes' | 'deleted'>): void {
-    if (deleted !== null) this.#forgetWhere(({ principal }) => principal.orgId === deleted);
+    if (deleted !== null) this.#invalidate(({ principal }) => principal.orgId === deleted);
     for (const { resource, row } of changes) {
       if (resource === 'api_key' && row.appId !== undefined) this.forget(row.appId);
       if (resource === 'application') this.forget(row.id);
     }
   }
 
-  /** What goes with the keys of an application has changed on this node: the very next request must know. */
+  /** Invalidates the keys of an application after a change on this node, so that the next request sees the change. */
   forget(appId: string): void {
-    this.#forgetWhere(({ principal }) => principal.appId === appId);
+    this.#invalidate(({ principal }) => principal.appId === appId);
   }
 
-  #forgetWhere(isMeant: (caller: Caller) => boolean): void {
-    for (const [digest, { caller }] of this.#known) if (caller && isMeant(caller)) this.#known.delete(digest);
-    // Whose they are is not known yet, and what they will say may be from before the change.
+  #invalidate(matches: (caller: Caller) => boolean): void {
+    for (const [digest, { caller }] of this.#cache) if (caller && matches(caller)) this.#cache.delete(digest);
+    // The owners of pending lookups are not known yet, and their results may be from before the change.
     this.#loading.clear();
   }
 }
 
-/** The checks on a known key, in their documented order: the key itself, where it comes from, whom it claims to be. */
+/** Checks a known key in the documented order: the key itself, the client address, the claimed organization. */
 export function refuseCaller(
   caller: Caller,
   request: { ip: string; organization: string | string[] | undefined },
@@ -110,7 +110,7 @@ export function refuseCaller(
 }
 
 export function refuseScope(principal: Principal, needed: Needed): Refusal | undefined {
-  const scope = scopesNeeded(needed).find((one) => !principal.scopes.has(one));
+  const scope = scopesNeeded(needed).find((name) => !principal.scopes.has(name));
   if (scope === undefined) return undefined;
   return refuse('scope_missing', {
     message: `The API key "${principal.name}" does not have the scope ${scope}. Use a key that has it.`,

@@ -2,12 +2,12 @@ import { type BlockList, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { isWithin, networkListOf } from '../kernel/networks.ts';
 
-/** A proxy chain is shorter; what a client puts in front of it is not read any further. */
+/** Proxy chains are shorter. Addresses further left were added by the client and are ignored. */
 const hopsMax = 32;
 
 /**
- * Makes `request.ip` the address of the client, for everything that reads it: sign-in, allowed networks of keys, request log, audit
- * trail, access log. Fastify's own `trustProxy` would return whatever text a proxy forwards.
+ * Sets `request.ip` to the client address for all code that reads it: sign-in, allowed networks of keys, request log, audit
+ * trail, access log. Fastify's own `trustProxy` would return any text that a proxy forwards.
  */
 export function addClientAddress(app: FastifyInstance, trustedProxies: readonly string[]): void {
   const trusted = trustedProxies.length === 0 ? undefined : networkListOf(trustedProxies);
@@ -20,8 +20,9 @@ export function addClientAddress(app: FastifyInstance, trustedProxies: readonly 
 }
 
 /**
- * The address of the client: the one place that decides whether `X-Forwarded-For` counts. Each trusted proxy appends the address it
- * was called from, so the rightmost address that is not a trusted proxy is the client. Everything left of it is the client's claim.
+ * Returns the client address. Only this function decides whether `X-Forwarded-For` counts. Each trusted proxy appends the
+ * address of its peer, so the rightmost address that is not a trusted proxy is the client. Addresses further left are claims
+ * of the client.
  */
 export function clientAddressOf(
   peer: string | undefined,
@@ -34,7 +35,7 @@ export function clientAddressOf(
   for (const hop of hops) {
     if (!isWithin(trustedProxies, address)) return address;
     const next = addressIn(hop.trim());
-    // A proxy that forwards something else hides the client: the proxy is the last address that is known.
+    // A proxy that forwards something else hides the client; the last known address is that of the proxy.
     if (next === undefined) return address;
     address = next;
   }

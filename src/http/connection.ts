@@ -2,20 +2,20 @@ import { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 
 /**
- * Ends the connection of a request without a byte of an answer, and leaves the request in the log. `reset` is what a
- * network does that loses a connection, `close` what a server does that dies after its work. Requests that were sent behind
- * this one on the same connection are lost with it. Without a connection, as in tests that inject their requests, the
- * response alone is destroyed, and the caller is told so.
+ * Closes the connection of a request without sending a byte of the response, and logs the request. `reset` simulates a lost
+ * network connection, `close` a server that crashes after its work. Requests that the client pipelined behind this one are
+ * lost as well. Without a socket, as in tests that inject requests, only the response is destroyed, and the caller gets an
+ * error.
  */
 export function cutConnection(reply: FastifyReply, how: 'reset' | 'close'): FastifyReply {
   const { socket } = reply.request.raw;
   reply.hijack();
-  reply.server.logRequest(reply.request, reply, noAnswer);
+  reply.server.logRequest(reply.request, reply, noResponseStatus);
   if (!(socket instanceof Socket)) reply.raw.destroy();
   else if (how === 'reset') socket.resetAndDestroy();
   else socket.destroy();
   return reply;
 }
 
-/** What the log has for a status when no answer left. */
-const noAnswer = 0;
+/** The status in the request log when no response was sent. */
+const noResponseStatus = 0;

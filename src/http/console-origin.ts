@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 
 /**
- * A browser sends cookies along whoever made it ask, so the console looks at who did. Browsers say it themselves in
- * Sec-Fetch-Site; older ones say the origin with everything but plain reads. A write that says neither comes from no
- * browser, and the console has no other callers.
+ * CSRF protection: a browser sends cookies with requests from any site, so the console checks which site sent the request.
+ * Browsers state it in Sec-Fetch-Site; older ones send Origin with everything except plain reads. A write with neither header
+ * does not come from a browser, and the console has no other clients.
  */
 export function refuseOrigin(
   method: string,
@@ -22,17 +22,18 @@ export function refuseOrigin(
 }
 
 /**
- * Compares scheme, host and port. The origin must be that of the public URL, which is how the console is reached through a proxy
- * that ends TLS, or, for a request to any other host, that host over plain HTTP, which is what this server speaks.
+ * Compares scheme, host and port. The origin must be that of the public URL, which browsers use behind a proxy that
+ * terminates TLS. For a request to any other host, it must be that host over plain HTTP, the only protocol of this server.
  */
 function isOwn(origin: string, host: string | undefined, publicUrl: string): boolean {
-  const given = originOf(origin);
-  if (given === undefined) return false;
-  const known = originOf(publicUrl);
-  if (given === known) return true;
+  const requestOrigin = originOf(origin);
+  if (requestOrigin === undefined) return false;
+  const publicOrigin = originOf(publicUrl);
+  if (requestOrigin === publicOrigin) return true;
   if (host === undefined || !/^[^\s/@?#\\]+$/.test(host)) return false;
-  const isPublicHost = known !== undefined && originOf(`${new URL(known).protocol}//${host}`) === known;
-  return !isPublicHost && given === originOf(`http://${host}`);
+  const isPublicHost =
+    publicOrigin !== undefined && originOf(`${new URL(publicOrigin).protocol}//${host}`) === publicOrigin;
+  return !isPublicHost && requestOrigin === originOf(`http://${host}`);
 }
 
 function originOf(url: string): string | undefined {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { apiVersion } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
+import { addAssets } from './assets.ts';
 import { Refused } from './refused.ts';
 
-const nonceMark = '__CSP_NONCE__';
+const noncePlaceholder = '__CSP_NONCE__';
 const nonceBytes = 16;
 
 const headers = {
@@ -19,24 +19,12 @@ const headers = {
 } as const;
 
 /**
- * The pages of the console: one document for every address below `/console`, and what it loads, which the build has
- * compressed and named by content. No script runs that is not a file of ours; the one nonce is for the style element with
- * which an open dialog holds the page still.
+ * The console pages: one document for every path below `/console`, and its assets. The build compresses the assets and names
+ * them by content hash. The policy allows only our own script files. The nonce is for the one style element with which an open
+ * dialog locks page scrolling.
  */
 export function addConsolePages(app: FastifyInstance, directory: URL): void {
-  void app.register(fastifyStatic, {
-    root: new URL('assets/', directory),
-    prefix: '/console/assets/',
-    decorateReply: false,
-    preCompressed: true,
-    immutable: true,
-    maxAge: '365d',
-    index: false,
-    cacheControl: true,
-    setHeaders: (response) => {
-      for (const [name, value] of Object.entries(headers)) response.header(name, value);
-    },
-  });
+  addAssets(app, directory, '/console/assets/', headers);
   let document: Promise<string> | undefined;
   const send = async (reply: FastifyReply) => {
     document ??= readFile(new URL('index.html', directory), 'utf8');
@@ -56,11 +44,11 @@ export function addConsolePages(app: FastifyInstance, directory: URL): void {
         'Api-Version': apiVersion,
         'Content-Security-Policy': policyOf(nonce),
       })
-      .send(html.replaceAll(nonceMark, nonce));
+      .send(html.replaceAll(noncePlaceholder, nonce));
   };
   app.get('/console', (_request, reply) => send(reply));
   app.get('/console/*', (request, reply) => {
-    // What is asked of the API and is not there shall not be answered with a page.
+    // An unknown API path must not return a page.
     if (request.url.startsWith('/console/api/')) throw new Refused(refuse('route_not_found'));
     return send(reply);
   });

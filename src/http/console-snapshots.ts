@@ -1,29 +1,31 @@
 import type { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Answer } from '../engine/submission.ts';
+import type { FastifyInstance } from 'fastify';
 import type { Refusal } from '../kernel/errors.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Principal } from '../kernel/route.ts';
+import type { Answer } from '../kernel/submission.ts';
 import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
 import { Refused } from './refused.ts';
+import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendSnapshot } from './send.ts';
 
-/** Gives a copy of the organization of whoever asks, without secrets, and notes it in the audit trail. */
+/** Exports the organization of the principal without secrets, and records that in the audit trail. */
 export type TakeSnapshot = (
-  request: Pick<FastifyRequest, 'id' | 'ip'>,
+  request: { readonly id: Id<'request'>; readonly ip: string },
   principal: Principal,
 ) => Promise<Readable | Answer | Refusal>;
 
-/** A file to download. It is no route of the table, because those answer with JSON that is held in memory. */
+/** A file download. It is not in the route table, because those routes answer with JSON that is held in memory. */
 export function addConsoleSnapshots(
   app: FastifyInstance,
   settings: AdmissionSettings,
   take: TakeSnapshot,
 ): void {
   app.get(`${consolePrefix}:orgId/snapshot`, async (request, reply) => {
-    const refusal = await admit(settings, request, reply, { role: 'admin', isOfArchived: true });
+    const refusal = await admit(settings, request, reply, { role: 'admin', allowsArchived: true });
     if (refusal) throw new Refused(refusal);
-    if (!request.principal) throw new Error('a snapshot was asked for by nobody');
-    const answer = await take(request, request.principal);
+    if (!request.principal) throw new Error('snapshot request without a principal');
+    const answer = await take({ id: requestIdOf(request), ip: request.ip }, request.principal);
     if ('ok' in answer) throw new Refused(answer);
     return 'body' in answer ? sendAnswer(reply, answer) : sendSnapshot(reply, answer);
   });

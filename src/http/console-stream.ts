@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Committed } from '../engine/batch.ts';
+import { assert } from '../kernel/assert.ts';
 import { memberIdOf } from '../resources/organizations/member-machine.ts';
 import { findRoleOfSession } from '../resources/organizations/member-store.ts';
 import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
@@ -10,18 +11,18 @@ import { beginStream } from './stream-route.ts';
 
 export interface StreamSettings extends AdmissionSettings {
   readonly streams: EventStreams;
-  /** Calls back after every commit of this node. */
+  /** Registers a listener for the commits of this node. */
   readonly watch: (onCommit: (committed: Pick<Committed, 'changes'>) => void) => void;
 }
 
 // Streams end within a second of a sign-out, a removal or a change of role, also through another node.
 const checkMs = 600;
 const busyMessage =
-  'Too many live streams are open for you, in this organization or on this server. Close some windows of the console.';
+  'Too many live streams are open for you, in this organization or on this server. Close some console windows.';
 
 /** The live events of an organization, for the console. */
 export function addConsoleStream(app: FastifyInstance, settings: StreamSettings): void {
-  /** The checks of all open streams, by organization and member. */
+  /** The role checks of all open streams, by organization and member. */
   const checks = new Map<string, Set<() => void>>();
   settings.watch(({ changes }) => {
     if (checks.size === 0) return;
@@ -30,9 +31,10 @@ export function addConsoleStream(app: FastifyInstance, settings: StreamSettings)
   });
 
   app.get(`${consolePrefix}:orgId/:appId/event_stream`, async (request, reply) => {
-    const refusal = await admit(settings, request, reply, { role: 'viewer', isOfArchived: true });
+    const refusal = await admit(settings, request, reply, { role: 'viewer', allowsArchived: true });
     if (refusal) throw new Refused(refusal);
     const { orgId, role, actor } = principalOf(request);
+    assert(actor.kind === 'person', 'the console admits only persons');
     const memberId = memberIdOf(actor.id);
     beginStream(reply, settings.streams, orgId, busyMessage, { holder: actor.id });
     const check = () => {
@@ -43,14 +45,14 @@ export function addConsoleStream(app: FastifyInstance, settings: StreamSettings)
         () => undefined,
       );
     };
-    const checking = setInterval(check, checkMs);
+    const checkTimer = setInterval(check, checkMs);
     const key = `${orgId} ${memberId}`;
-    const ofMember = checks.get(key) ?? new Set();
-    checks.set(key, ofMember.add(check));
+    const memberChecks = checks.get(key) ?? new Set();
+    checks.set(key, memberChecks.add(check));
     reply.raw.once('close', () => {
-      clearInterval(checking);
-      ofMember.delete(check);
-      if (ofMember.size === 0 && checks.get(key) === ofMember) checks.delete(key);
+      clearInterval(checkTimer);
+      memberChecks.delete(check);
+      if (memberChecks.size === 0 && checks.get(key) === memberChecks) checks.delete(key);
     });
   });
 }

@@ -9,13 +9,13 @@ import { addConsoleStream } from './console-stream.ts';
 import type { Serving } from './serve.ts';
 import type { HttpSettings } from './settings.ts';
 
-/** What the console needs besides what the API has. */
+/** The dependencies of the console in addition to those of the API. */
 export interface Console {
   readonly people: People;
   readonly routes: readonly ConsoleRoute[];
-  /** Where the build has put the pages. */
+  /** The directory of the built pages. */
   readonly directory: URL;
-  /** Whether anybody may sign up, or only who was invited. */
+  /** Whether anybody may sign up, or only people with an invitation. */
   readonly isOpen: boolean;
   readonly hashOfToken: (token: string) => Uint8Array;
   readonly takeSnapshot: TakeSnapshot;

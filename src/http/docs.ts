@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { refuse } from '../kernel/errors.ts';
+import { addAssets } from './assets.ts';
 import { buildDocument, type Document, DocumentCache, sendDocument } from './document.ts';
 import { Refused } from './refused.ts';
 
-/** What scripts/docs.mjs has written beside the pages: every address, its file and its kind. */
-interface Served {
+/** An entry of pages.json, which scripts/docs.mjs writes beside the pages: a path with its file and kind. */
+interface PageEntry {
   readonly path: string;
   readonly file: string;
   readonly kind: Kind;
@@ -15,7 +15,7 @@ interface Served {
 
 type Kind = 'page' | 'reference' | 'markdown' | 'text' | 'image';
 
-/** The address that the pages are written with; readers get that of the server they read from. */
+/** The server address in the built pages. Each server replaces it with its own. */
 const addressInPages = 'http://127.0.0.1:4000';
 
 const contentTypes: Readonly<Record<Kind, string>> = {
@@ -26,7 +26,7 @@ const contentTypes: Readonly<Record<Kind, string>> = {
   image: 'image/png',
 };
 
-const safe = {
+const securityHeaders = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'X-Frame-Options': 'DENY',
@@ -34,7 +34,7 @@ const safe = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const;
 
-/** No script runs that is not a file of ours, and nothing is asked of anybody else. */
+/** Allows only our own script files and no requests to other hosts. */
 const policyOf = (styles: string): string =>
   [
     "default-src 'none'",
@@ -48,12 +48,12 @@ const policyOf = (styles: string): string =>
   ].join('; ');
 
 const pagePolicy = policyOf("'self'");
-/** Scalar writes its styles into the page while it runs. Where it looks for fonts elsewhere, it finds none. */
+/** Scalar injects its styles at run time. The policy blocks the fonts that it would load from other hosts. */
 const referencePolicy = policyOf("'self' 'unsafe-inline'");
 
 /**
- * The docs, as the build has made them of docs/*.md. Pages are few and small: each is read and compressed on its first
- * request, with the address of this server in it, and cached.
+ * Serves the docs that the build generates from docs/*.md. Pages are few and small: each is read, given the address of this
+ * server, compressed and cached on its first request.
  */
 export function addDocs(app: FastifyInstance, directory: URL, publicUrl: () => string): void {
   const pages = readPages(directory);
@@ -64,7 +64,7 @@ export function addDocs(app: FastifyInstance, directory: URL, publicUrl: () => s
     app.get('/docs', () => Promise.reject(new Refused(unbuilt)));
     return;
   }
-  // The address changes once, when the server begins to listen.
+  // The address changes once, when the server starts to listen.
   const cache = new DocumentCache(2 * (pages.length + 1));
   const load = (file: string, kind: Kind): Promise<Document> => {
     const address = kind === 'image' ? '' : publicUrl();
@@ -74,29 +74,17 @@ export function addDocs(app: FastifyInstance, directory: URL, publicUrl: () => s
   for (const { path, file, kind } of pages) {
     app.get(path, async (_request, reply) => send(reply, kind, await load(file, kind)));
   }
-  // For a person with a wrong link; a program gets what it gets everywhere.
+  // A browser with a wrong link gets a page; other clients get the usual JSON error.
   app.get('/docs/*', async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw new Refused(refuse('route_not_found'));
     return send(reply.code(404), 'page', await load('missing.html', 'page'));
   });
-  void app.register(fastifyStatic, {
-    root: new URL('assets/', directory),
-    prefix: '/docs/assets/',
-    decorateReply: false,
-    preCompressed: true,
-    immutable: true,
-    maxAge: '365d',
-    index: false,
-    cacheControl: true,
-    setHeaders: (response) => {
-      for (const [name, value] of Object.entries(safe)) response.header(name, value);
-    },
-  });
+  addAssets(app, directory, '/docs/assets/', securityHeaders);
 }
 
-function readPages(directory: URL): readonly Served[] {
+function readPages(directory: URL): readonly PageEntry[] {
   try {
-    return JSON.parse(readFileSync(new URL('pages.json', directory), 'utf8')) as readonly Served[];
+    return JSON.parse(readFileSync(new URL('pages.json', directory), 'utf8')) as readonly PageEntry[];
   } catch {
     return [];
   }
@@ -112,5 +100,5 @@ async function loadFile(file: URL, kind: Kind, address: string): Promise<Documen
 function send(reply: FastifyReply, kind: Kind, document: Document): FastifyReply {
   if (kind === 'page' || kind === 'reference')
     reply.header('Content-Security-Policy', kind === 'page' ? pagePolicy : referencePolicy);
-  return sendDocument(reply, document, { ...safe, 'Content-Type': contentTypes[kind] });
+  return sendDocument(reply, document, { ...securityHeaders, 'Content-Type': contentTypes[kind] });
 }

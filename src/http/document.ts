@@ -8,7 +8,7 @@ import { apiVersion } from '../kernel/envelope.ts';
 export interface Document {
   readonly etag: string;
   readonly identity: Buffer;
-  /** Undefined where the content is compressed already, as images are. */
+  /** Undefined for content that is already compressed, such as images. */
   readonly br: Buffer | undefined;
   readonly gzip: Buffer | undefined;
 }
@@ -17,7 +17,7 @@ type Encoding = 'br' | 'gzip' | 'identity';
 
 const compressBrotli = promisify(brotliCompress);
 const compressGzip = promisify(gzip);
-// 5 compresses the OpenAPI document to 11 % in some 15 ms of a pool thread; 11 takes a second for 2 % more.
+// Quality 5 compresses the OpenAPI document to 11 % in about 15 ms on a pool thread; quality 11 takes a second for 2 % more.
 const brotliQuality = 5;
 const etagLength = 22;
 
@@ -52,7 +52,7 @@ export class DocumentCache {
   }
 }
 
-/** Answers with the encoding that the client prefers, or with 304 when it has this version already. */
+/** Responds in the best encoding that the client accepts, or with 304 when the client already has this version. */
 export function sendDocument(
   reply: FastifyReply,
   document: Document,

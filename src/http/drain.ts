@@ -6,10 +6,10 @@ const drainMsMax = 10_000;
 const sweepMs = 50;
 
 /**
- * The connections of a server, known from the start so that a close ends them in order. Requests under way are answered, up to a
- * bound. Node closes connections that are idle when the close begins, and forgets two kinds: one whose last answer was begun
- * before and sent after, and one that has never said a word, as browsers and connection pools open them for later. Both would
- * hold up the end for as long as the bound is.
+ * Tracks the connections of a server from the start, so that shutdown can close them in order. In-flight requests are answered,
+ * up to a time limit. Node closes connections that are idle when the shutdown begins, but misses two kinds: a connection whose
+ * last response started before and ended after that, and a connection that never sent a byte, as browsers and connection pools
+ * open in advance. Both would delay the shutdown until the time limit.
  */
 export class Drain {
   readonly #app: FastifyInstance;
@@ -24,8 +24,8 @@ export class Drain {
   }
 
   /**
-   * Goes on as before while a balancer, which asks every few seconds whether this node is ready, finds out that it will stop: a
-   * connection that is refused or cut is a request that failed.
+   * Keeps serving until the load balancer, which polls /readyz every few seconds, stops sending requests to this node. A refused
+   * or closed connection would be a failed request.
    */
   wait(seconds: number): Promise<void> {
     return seconds === 0 ? Promise.resolve() : passed(seconds * 1_000);
@@ -33,16 +33,16 @@ export class Drain {
 
   async close(): Promise<void> {
     const { server } = this.#app;
-    const cut = setTimeout(() => server.closeAllConnections(), drainMsMax);
+    const timeout = setTimeout(() => server.closeAllConnections(), drainMsMax);
     let silent: ReadonlySet<Socket> = new Set();
     const sweep = setInterval(() => {
       server.closeIdleConnections();
-      // Twice, so that a request which has arrived and was not read yet is not taken for silence.
+      // A socket must be silent at two checks: bytes of a request may have arrived that were not read yet.
       for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
       silent = new Set([...this.#open].filter(({ bytesRead }) => bytesRead === 0));
     }, sweepMs);
     await this.#app.close();
     clearInterval(sweep);
-    clearTimeout(cut);
+    clearTimeout(timeout);
   }
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Committed } from '../engine/batch.ts';
 import { type EventRow, presentEvent } from '../kernel/event.ts';
-import { isId } from '../kernel/ids.ts';
+import { type Id, isId } from '../kernel/ids.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { EventPosition, EventSource, FoundEvent, PositionedEvent } from '../resources/events/store.ts';
-import { EventCursor, isBehind } from './event-cursor.ts';
+import { EventCursor, isAfter } from './event-cursor.ts';
 import { EventTrack, eventsInReadMax } from './event-track.ts';
 
 export interface EventStreamSettings {
@@ -21,64 +21,64 @@ export interface EventStreamSettings {
 
 const replaySources: readonly EventSource[] = ['replayed', 'replayedInWindow'];
 const pollMs = 1_000;
-// Commits come much faster than anybody reads: after a read this long nothing is read, and then all at once.
-const pauseMs = 100;
+// Commits are much more frequent than reads need to be: pause this long after a read, then read all new events together.
+const readPauseMs = 100;
 const pingMsDefault = 15_000;
 const streamsMaxDefault = 200;
 const streamsOfOrganizationMaxDefault = 20;
 const streamsOfHolderMaxDefault = 10;
 const bufferBytesMaxDefault = 2 * 1024 * 1024;
-// Of events that were missed, one page at a time is in memory: up to 25 MB, as events have at most 256 KiB.
+// One page of missed events is in memory at a time: up to 25 MB, because events have at most 256 KiB.
 const missedInReadMax = 100;
-const heldMax = 2_000;
+const pendingReplaysMax = 2_000;
 const reconnectMs = 2_000;
 
 export interface StreamOptions {
-  /** The key or person that listens; a holder may have a few streams over all organizations. */
+  /** The key or person that opens the stream. The number of streams per holder is limited over all organizations. */
   readonly holder?: string;
   readonly wants?: (event: EventRow) => boolean;
 }
 
 /**
- * One connection. It waits until its feed has begun, reads the events that it missed, is live, and is closed: by its reader, because it
- * read too slowly, or by the server.
+ * One connection. It waits until its feed has started, reads the missed events, and goes live. It ends when the client closes it,
+ * reads too slowly, or when the server closes.
  */
 interface Stream {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly holder: string | undefined;
   readonly response: ServerResponse<IncomingMessage>;
   readonly wants: (event: EventRow) => boolean;
-  /** The position up to which it has all events; undefined for one that began with the feed. */
+  /** The position up to which the client has all events; undefined for a stream that started with the feed. */
   after: EventPosition | undefined;
-  /** Replays that the feed found while it was not live, to be sent when it is; null when it is live. */
-  held: Told[] | null;
+  /** Replays that the feed read before the stream went live; sent when it does. Null when the stream is live. */
+  pendingReplays: StreamMessage[] | null;
 }
 
-/** An event on its way; its text is written when the first stream wants it. */
-interface Told {
+/** An event to send. Its text is built when the first stream needs it. */
+interface StreamMessage {
   readonly event: EventRow;
-  /** Undefined for replays, which are sent to all that listen. */
+  /** Undefined for replays, which all streams receive. */
   readonly position: EventPosition | undefined;
   readonly text: () => string;
 }
 
-const everything = () => true;
+const allEvents = () => true;
 
-/** The events of one organization, read once for all of its streams. There is one as long as there are streams. */
+/** The events of one organization, read once for all of its streams. A feed exists while it has streams. */
 interface Feed {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly streams: Set<Stream>;
   readonly replays: readonly EventTrack[];
-  readonly begun: Promise<EventCursor>;
+  readonly cursor: Promise<EventCursor>;
   timer: NodeJS.Timeout | undefined;
   reading: Promise<void> | undefined;
   isWoken: boolean;
 }
 
 /**
- * Live events as server-sent events, in one order for all streams and nodes (EventPosition). A reader that comes back with
- * `Last-Event-ID` is given all events behind that one, however many it missed, and each exactly once. One that somebody sends again is sent again, as
- * a replay: without an id of the stream, because that is where the reader goes on when it comes back.
+ * Live events as server-sent events, in one order for all streams and nodes (EventPosition). A client that reconnects with
+ * `Last-Event-ID` receives all later events, each exactly once, however many it missed. A replayed event is sent as `replay`,
+ * without an SSE id, because the id is the position from which the client resumes.
  */
 export class EventStreams {
   readonly #settings: Required<EventStreamSettings>;
@@ -105,7 +105,7 @@ export class EventStreams {
     return this.#count;
   }
 
-  /** What this process has just committed: whoever listens is told at once. */
+  /** Wakes the feeds of the organizations in this commit, so that their streams get the events immediately. */
   onCommit({ audit, deleted }: Pick<Committed, 'audit' | 'deleted'>): void {
     if (this.#feeds.size === 0) return;
     const ended = deleted === null ? undefined : this.#feeds.get(deleted);
@@ -116,36 +116,40 @@ export class EventStreams {
     }
   }
 
-  /** Takes a raw response over. False when there are too many: then nothing was written, and the caller refuses. */
-  open(orgId: string, response: ServerResponse<IncomingMessage>, options: StreamOptions = {}): boolean {
+  /** Takes over a raw response. Returns false at the stream limit; then nothing was written, and the caller refuses the request. */
+  open(
+    orgId: Id<'organization'>,
+    response: ServerResponse<IncomingMessage>,
+    options: StreamOptions = {},
+  ): boolean {
     const { streamsMax, streamsOfOrganizationMax, streamsOfHolderMax } = this.#settings;
-    const { holder, wants = everything } = options;
+    const { holder, wants = allEvents } = options;
     const count = this.#feeds.get(orgId)?.streams.size ?? 0;
     if (this.#isClosed || count >= streamsOfOrganizationMax) return false;
     if (holder !== undefined && (this.#holders.get(holder) ?? 0) >= streamsOfHolderMax) return false;
     if (this.#count >= streamsMax && !this.#makeRoom(count)) return false;
     const feed = this.#feeds.get(orgId) ?? this.#newFeed(orgId);
-    const stream: Stream = { orgId, holder, response, wants, after: undefined, held: [] };
+    const stream: Stream = { orgId, holder, response, wants, after: undefined, pendingReplays: [] };
     feed.streams.add(stream);
     this.#count += 1;
     if (holder !== undefined) this.#holders.set(holder, (this.#holders.get(holder) ?? 0) + 1);
-    response.once('close', () => this.#leave(feed, stream));
+    response.once('close', () => this.#remove(feed, stream));
     response.on('error', () => response.destroy());
-    this.#begin(feed, stream).catch((error: unknown) => {
-      this.#settings.onError(error, 'a stream of events was not opened');
+    this.#start(feed, stream).catch((error: unknown) => {
+      this.#settings.onError(error, 'opening an event stream failed');
       response.destroy();
     });
     return true;
   }
 
-  /** Ends the newest stream of the organization that has the most, if that is at least two more than the one that asks has. */
+  /** Ends the newest stream of the organization with the most streams, if it has at least two more than the requesting one. */
   #makeRoom(count: number): boolean {
     let largest: Feed | undefined;
     for (const feed of this.#feeds.values())
       if (feed.streams.size > (largest?.streams.size ?? 0)) largest = feed;
     const newest = largest && [...largest.streams].at(-1);
     if (!largest || !newest || largest.streams.size < count + 2) return false;
-    this.#leave(largest, newest);
+    this.#remove(largest, newest);
     newest.response.end();
     return true;
   }
@@ -156,72 +160,72 @@ export class EventStreams {
     for (const { streams } of this.#feeds.values()) for (const { response } of streams) response.end();
   }
 
-  #newFeed(orgId: string): Feed {
+  #newFeed(orgId: Id<'organization'>): Feed {
     const { reader, wallClock } = this.#settings;
     const now = wallClock();
     const replays = replaySources.map((source) => new EventTrack(source, reader, orgId, now));
-    const begun = Promise.all([
+    const cursor = Promise.all([
       EventCursor.atPresent(reader, orgId, now),
       ...replays.map((track) => track.prime()),
-    ]).then(([cursor]) => cursor);
+    ]).then(([eventCursor]) => eventCursor);
     const feed: Feed = {
-      ...{ orgId, streams: new Set<Stream>(), replays, begun },
+      ...{ orgId, streams: new Set<Stream>(), replays, cursor },
       ...{ timer: undefined, reading: undefined, isWoken: false },
     };
     this.#feeds.set(orgId, feed);
     return feed;
   }
 
-  async #begin(feed: Feed, stream: Stream): Promise<void> {
+  async #start(feed: Feed, stream: Stream): Promise<void> {
     const { response } = stream;
-    // A header is sent when every event from then on will be sent.
-    const live = await feed.begun;
+    // The response head promises that the client gets every event from now on, so wait for the feed first.
+    const live = await feed.cursor;
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store, no-transform',
       'X-Content-Type-Options': 'nosniff',
-      // For proxies that would wait for more.
+      // For proxies that would buffer the response.
       'X-Accel-Buffering': 'no',
     });
     response.write(`retry: ${reconnectMs}\n\n`);
     const last = response.req.headers['last-event-id'];
     if (typeof last === 'string' && isId('event', last)) await this.#catchUp(feed, stream, live, last);
     else this.#goLive(stream);
-    this.#soon(feed, 0);
+    this.#scheduleRead(feed, 0);
   }
 
   #goLive(stream: Stream): void {
-    const held = stream.held ?? [];
-    stream.held = null;
-    for (const told of held) this.#write(stream.response, told.text());
+    const pendingReplays = stream.pendingReplays ?? [];
+    stream.pendingReplays = null;
+    for (const message of pendingReplays) this.#write(stream.response, message.text());
   }
 
-  /** Sends all events behind one, page by page and as fast as they are read, until the stream is as far as its feed. */
+  /** Sends all events after one, page by page and as fast as the client reads, until the stream has caught up with its feed. */
   async #catchUp(feed: Feed, stream: Stream, live: EventCursor, last: string): Promise<void> {
     const { reader, wallClock } = this.#settings;
-    const cursor = await EventCursor.behind(reader, feed.orgId, last);
+    const cursor = await EventCursor.after(reader, feed.orgId, last);
     while (feed.streams.has(stream)) {
       const events = await cursor.next(wallClock(), missedInReadMax);
       for (const event of events) {
         if (!stream.wants(event)) continue;
-        stream.response.write(toldOf(event).text());
+        stream.response.write(messageOf(event).text());
         await drained(stream.response);
       }
-      if (events.length === missedInReadMax || isBehind(live.position, cursor.position)) continue;
-      // Nothing is awaited from the comparison on: the feed sends all that it reads from now on.
+      if (events.length === missedInReadMax || isAfter(live.position, cursor.position)) continue;
+      // There is no await between the comparison and going live, so the feed sends every event that it reads after this.
       stream.after = cursor.position;
       this.#goLive(stream);
       return;
     }
   }
 
-  #leave(feed: Feed, stream: Stream): void {
+  #remove(feed: Feed, stream: Stream): void {
     if (!feed.streams.delete(stream)) return;
     this.#count -= 1;
     const { holder } = stream;
     if (holder !== undefined) {
-      const left = (this.#holders.get(holder) ?? 1) - 1;
-      if (left > 0) this.#holders.set(holder, left);
+      const remaining = (this.#holders.get(holder) ?? 1) - 1;
+      if (remaining > 0) this.#holders.set(holder, remaining);
       else this.#holders.delete(holder);
     }
     if (feed.streams.size > 0) return;
@@ -230,60 +234,60 @@ export class EventStreams {
   }
 
   #wake(feed: Feed): void {
-    // One that rests after a read is woken at the end of its rest.
+    // A feed that pauses after a read reads again at the end of the pause.
     if (feed.reading) feed.isWoken = true;
-    else this.#soon(feed, 0);
+    else this.#scheduleRead(feed, 0);
   }
 
-  #soon(feed: Feed, ms: number): void {
+  #scheduleRead(feed: Feed, ms: number): void {
     if (feed.streams.size === 0 || feed.reading) return;
     clearTimeout(feed.timer);
     feed.timer = setTimeout(() => {
       feed.reading = this.#read(feed)
         .catch((error: unknown) => {
-          this.#settings.onError(error, 'events were not read for a stream');
+          this.#settings.onError(error, 'reading events for streams failed');
           return false;
         })
-        .then((isMore) => this.#rest(feed, isMore));
+        .then((hasMore) => this.#pause(feed, hasMore));
     }, ms);
   }
 
-  #rest(feed: Feed, isMore: boolean): void {
+  #pause(feed: Feed, hasMore: boolean): void {
     feed.timer = setTimeout(() => {
       feed.reading = undefined;
-      const isNow = isMore || feed.isWoken;
+      const readsNow = hasMore || feed.isWoken;
       feed.isWoken = false;
-      this.#soon(feed, isNow ? 0 : pollMs - pauseMs);
-    }, pauseMs);
+      this.#scheduleRead(feed, readsNow ? 0 : pollMs - readPauseMs);
+    }, readPauseMs);
   }
 
-  /** Returns whether there are more than it has read. */
-  async #read({ begun, replays, streams }: Feed): Promise<boolean> {
+  /** Returns whether there are more events to read. */
+  async #read({ cursor, replays, streams }: Feed): Promise<boolean> {
     const now = this.#settings.wallClock();
-    const events = await (await begun).next(now, eventsInReadMax);
-    for (const event of events) this.#tell(streams, toldOf(event));
-    let isMore = events.length === eventsInReadMax;
+    const events = await (await cursor).next(now, eventsInReadMax);
+    for (const event of events) this.#send(streams, messageOf(event));
+    let hasMore = events.length === eventsInReadMax;
     for (const track of replays) {
-      const found = await track.read(now);
-      for (const told of toldReplays(found)) this.#tell(streams, told);
-      isMore ||= found.length === eventsInReadMax;
+      const replayed = await track.read(now);
+      for (const message of replayMessages(replayed)) this.#send(streams, message);
+      hasMore ||= replayed.length === eventsInReadMax;
     }
-    return isMore;
+    return hasMore;
   }
 
-  #tell(streams: ReadonlySet<Stream>, told: Told): void {
-    for (const { wants, held, after, response } of streams) {
-      if (!wants(told.event)) continue;
-      if (told.position === undefined) {
-        if (held === null) this.#write(response, told.text());
-        else if (held.length < heldMax) held.push(told);
+  #send(streams: ReadonlySet<Stream>, message: StreamMessage): void {
+    for (const { wants, pendingReplays, after, response } of streams) {
+      if (!wants(message.event)) continue;
+      if (message.position === undefined) {
+        if (pendingReplays === null) this.#write(response, message.text());
+        else if (pendingReplays.length < pendingReplaysMax) pendingReplays.push(message);
         else response.destroy();
-      } else if (held === null && (after === undefined || isBehind(told.position, after)))
-        this.#write(response, told.text());
+      } else if (pendingReplays === null && (after === undefined || isAfter(message.position, after)))
+        this.#write(response, message.text());
     }
   }
 
-  /** A reader that does not keep up is cut off. It comes back and continues; nobody else waits for it. */
+  /** Disconnects a client that reads too slowly, so that no other client waits for it. It can reconnect and resume. */
   #write(response: Stream['response'], text: string): void {
     if (response.destroyed || response.writableEnded) return;
     if (response.writableLength > this.#settings.bufferBytesMax) response.destroy();
@@ -292,8 +296,8 @@ export class EventStreams {
 
   #pingAll(): void {
     for (const { streams } of this.#feeds.values())
-      for (const { response, held } of streams)
-        if (held === null) this.#write(response, 'event: ping\ndata: {}\n\n');
+      for (const { response, pendingReplays } of streams)
+        if (pendingReplays === null) this.#write(response, 'event: ping\ndata: {}\n\n');
   }
 }
 
@@ -308,18 +312,18 @@ async function drained(response: Stream['response']): Promise<void> {
   });
 }
 
-/** A window that is replayed to several endpoints finds an event for each of them, one behind the other. */
-function toldReplays(events: readonly FoundEvent[]): readonly Told[] {
+/** A window that is replayed to several endpoints returns an event once per endpoint, in consecutive rows. */
+function replayMessages(events: readonly FoundEvent[]): readonly StreamMessage[] {
   return events
     .filter(({ id }, i) => id !== events[i - 1]?.id)
-    .map(({ foundBy: _foundBy, ...event }) => toldWith(event, undefined, 'event: replay\n'));
+    .map(({ foundBy: _foundBy, ...event }) => createMessage(event, undefined, 'event: replay\n'));
 }
 
-function toldOf({ position, ...event }: PositionedEvent): Told {
-  return toldWith(event, position, `id: ${event.id}\nevent: event\n`);
+function messageOf({ position, ...event }: PositionedEvent): StreamMessage {
+  return createMessage(event, position, `id: ${event.id}\nevent: event\n`);
 }
 
-function toldWith(event: EventRow, position: EventPosition | undefined, start: string): Told {
+function createMessage(event: EventRow, position: EventPosition | undefined, start: string): StreamMessage {
   let text: string | undefined;
   return {
     event,

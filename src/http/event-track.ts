@@ -1,4 +1,4 @@
-import { firstIdAt } from '../kernel/ids.ts';
+import { firstIdAt, type Id } from '../kernel/ids.ts';
 import type { Reader } from '../kernel/route.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
@@ -8,26 +8,26 @@ import {
   findSourceIds,
   idKindOf,
 } from '../resources/events/store.ts';
-import { lookBackMs } from './event-cursor.ts';
+import { commitDelayMsMax } from './event-cursor.ts';
 
 export const eventsInReadMax = 500;
-// Above this many in that time, some 80 a second, it looks back less far.
+// With more replays than this in that time, about 80 per second, the overlap is shorter.
 const seenMax = 5_000;
-// Another node's clock may be ahead by this much without being wrong.
+// The tolerated clock skew of another node.
 const aheadMs = 2_000;
 
-/** How far a feed has come with one source of replays: each is found once. */
+/** The read position of a feed in one source of replays. Each replay is returned once. */
 export class EventTrack {
   readonly source: EventSource;
   readonly #reader: Pick<Reader, 'rows'>;
-  readonly #orgId: string;
-  /** In the order in which they were seen. */
+  readonly #orgId: Id<'organization'>;
+  /** In the order in which they were read. */
   readonly #seen = new Set<string>();
-  /** Nothing before this id is looked for: it was there before the feed, or so much has been seen since. */
+  /** The least id to read: earlier rows are older than the feed, or more than `seenMax` rows have followed. */
   #from: string;
   #lastRead: Instant;
 
-  constructor(source: EventSource, reader: Pick<Reader, 'rows'>, orgId: string, now: Instant) {
+  constructor(source: EventSource, reader: Pick<Reader, 'rows'>, orgId: Id<'organization'>, now: Instant) {
     this.source = source;
     this.#reader = reader;
     this.#orgId = orgId;
@@ -35,23 +35,23 @@ export class EventTrack {
     this.#lastRead = now;
   }
 
-  /** What is there by now counts as seen. */
+  /** Marks all existing rows as seen. */
   async prime(): Promise<void> {
     const ids = await findSourceIds(this.#reader, this.source, this.#orgId, this.#from, seenMax);
     for (const id of ids.reverse()) this.#seen.add(id);
   }
 
   async read(now: Instant): Promise<readonly FoundEvent[]> {
-    if (now < this.#lastRead - lookBackMs) await this.#turnBack(now);
+    if (now < this.#lastRead - commitDelayMsMax) await this.#resetAfterClockChange(now);
     this.#lastRead = now;
     this.#forget(this.#oldest(now));
-    const known = [...this.#seen];
+    const seenIds = [...this.#seen];
     const events = await findEventsBehind(
       this.#reader,
       this.source,
       this.#orgId,
       this.#from,
-      known,
+      seenIds,
       eventsInReadMax,
     );
     for (const { foundBy } of events) this.#seen.add(foundBy);
@@ -59,10 +59,10 @@ export class EventTrack {
   }
 
   /**
-   * The machine's clock was set back, and what is made from now on has ids before those that were seen. Those ahead of it count as
-   * seen; the few around it may be told once more.
+   * The machine's clock was set back, so new rows get ids before the seen ones. Rows with ids ahead of the clock count as seen;
+   * the few around the current time may be sent once more.
    */
-  async #turnBack(now: Instant): Promise<void> {
+  async #resetAfterClockChange(now: Instant): Promise<void> {
     const ahead = firstIdAt(idKindOf(this.source), now + aheadMs);
     const ids = await findSourceIds(this.#reader, this.source, this.#orgId, ahead, seenMax);
     for (const id of ids.reverse()) this.#seen.add(id);
@@ -70,10 +70,10 @@ export class EventTrack {
   }
 
   #oldest(now: Instant): string {
-    return firstIdAt(idKindOf(this.source), now - lookBackMs);
+    return firstIdAt(idKindOf(this.source), now - commitDelayMsMax);
   }
 
-  /** What is older than the look-back is not read again, and need not be remembered. */
+  /** Drops seen ids that are older than the overlap, because they are not read again. */
   #forget(oldest: string): void {
     let from = oldest > this.#from ? oldest : this.#from;
     const surplus = this.#seen.size - seenMax;

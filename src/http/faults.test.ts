@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { FaultCounter } from '../engine/fault-counter.ts';
 import type { ActivePlan, RequestFault } from '../kernel/fault.ts';
+import { formatId } from '../kernel/ids.ts';
 import { RequestFaults } from './faults.ts';
 
 type Database = ConstructorParameters<typeof FaultCounter>[0];
@@ -11,21 +12,29 @@ afterEach(() => vi.useRealTimers());
 const route = { path: 'developer_api_payments', operationId: 'createPayment', method: 'POST' } as const;
 
 const plan = (
-  id: string,
+  name: string,
   fault: RequestFault,
   fields: Partial<ActivePlan> = {},
 ): ActivePlan<RequestFault> => ({
-  ...{ orgId: 'org_1', id, appId: 'app_1', seed: 1, share: null },
+  ...{
+    orgId: formatId('organization', '1'),
+    id: name as ActivePlan['id'],
+    appId: formatId('application', '1'),
+    seed: 1,
+    share: null,
+  },
   ...{ operations: null, methods: null, eventTypes: null, ...fields, fault },
 });
 
-/** Fault injection over plans of which these hit; with the plans that were counted and what was sent. */
+/** Fault injection with plans and the ids of those that hit; returns the counted plans and the response. */
 function setUp(plans: readonly ActivePlan<RequestFault>[] | null, hits: readonly string[]) {
   const counted: string[] = [];
   const query = (_statement: unknown, [, ids]: readonly [Buffer, Buffer]) => {
     const { id = '' } = plans?.find((one) => ids.includes(one.id)) ?? {};
     counted.push(id);
-    return Promise.resolve([{ orgId: 'org_1', id, isHit: hits.includes(id), isOver: false }]);
+    return Promise.resolve([
+      { orgId: formatId('organization', '1'), id, isHit: hits.includes(id), isOver: false },
+    ]);
   };
   let close = () => {};
   const app = {
@@ -37,7 +46,11 @@ function setUp(plans: readonly ActivePlan<RequestFault>[] | null, hits: readonly
   const counter = new FaultCounter({ query } as unknown as Database, () => 0);
   const faults = new RequestFaults(app as unknown as FastifyInstance, counter, () => 'https://docs.example');
   const sent: { status?: number; headers: Record<string, unknown>; body?: string } = { headers: {} };
-  const request = { id: 'req_1', faultPlans: plans, faultPlan: null } as unknown as FastifyRequest;
+  const request = {
+    id: formatId('request', '1'),
+    faultPlans: plans,
+    faultPlan: null,
+  } as unknown as FastifyRequest;
   const reply = {
     request,
     code: (status: number) => {
@@ -54,32 +67,32 @@ function setUp(plans: readonly ActivePlan<RequestFault>[] | null, hits: readonly
       return reply;
     },
   };
-  const strike = (at: Parameters<RequestFaults['inject']>[2] = route) =>
+  const inject = (at: Parameters<RequestFaults['inject']>[2] = route) =>
     faults.inject(request, reply as unknown as FastifyReply, at);
-  return { strike, close: () => close(), counted, sent, request };
+  return { inject, close: () => close(), counted, sent, request };
 }
 
 const lose: RequestFault = { type: 'lose_answer' };
 
 describe('a request', () => {
   test('without plans is answered as usual', async () => {
-    const { strike, sent } = setUp(null, []);
-    expect([await strike(), sent.headers]).toEqual([false, {}]);
+    const { inject, sent } = setUp(null, []);
+    expect([await inject(), sent.headers]).toEqual([false, {}]);
   });
 
-  test('is hit by the oldest plan that is for it and hits', async () => {
+  test('is hit by the oldest matching plan that hits', async () => {
     const plans = [
       ...[plan('other operation', lose, { operations: ['listPayments'] })],
       ...[plan('other method', lose, { methods: ['GET'] }), plan('misses', lose)],
       ...[plan('hits', lose, { operations: ['createPayment'], methods: ['POST'] }), plan('later', lose)],
     ];
-    const { strike, counted, sent, request } = setUp(plans, [
+    const { inject, counted, sent, request } = setUp(plans, [
       'other operation',
       'other method',
       'hits',
       'later',
     ]);
-    expect(await strike()).toBe(false);
+    expect(await inject()).toBe(false);
     expect(counted).toEqual(['misses', 'hits']);
     expect(sent.headers).toEqual({ 'Sandbank-Fault': 'hits' });
     expect(request.faultPlan?.id).toBe('hits');
@@ -88,8 +101,8 @@ describe('a request', () => {
   test.each(['developer_api_fault_plans', 'developer_api_clock', 'developer_api_reset'])(
     'to %s is never hit, and does not count',
     async (path) => {
-      const { strike, counted } = setUp([plan('a', { type: 'error', code: 'internal_error' })], ['a']);
-      expect([await strike({ ...route, path }), counted]).toEqual([false, []]);
+      const { inject, counted } = setUp([plan('a', { type: 'error', code: 'internal_error' })], ['a']);
+      expect([await inject({ ...route, path }), counted]).toEqual([false, []]);
     },
   );
 });
@@ -101,10 +114,10 @@ test.each<[fault: Extract<RequestFault, { type: 'error' }>, status: number, retr
   [{ type: 'error', code: 'service_unavailable', retryAfterSeconds: 0 }, 503, 0],
   [{ type: 'error', code: 'service_unavailable' }, 503, 1],
 ])('the error %o is sent with the status %s and Retry-After %s', async (fault, status, retryAfter) => {
-  const { strike, sent } = setUp([plan('flt_1', fault)], ['flt_1']);
-  expect(await strike()).toBe(true);
+  const { inject, sent } = setUp([plan(formatId('fault_plan', '1'), fault)], ['flt_1']);
+  expect(await inject()).toBe(true);
   expect([sent.status, sent.headers['Retry-After']]).toEqual([status, retryAfter]);
-  expect(sent.headers['Sandbank-Fault']).toBe('flt_1');
+  expect(sent.headers['Sandbank-Fault']).toBe(formatId('fault_plan', '1'));
   const { error } = JSON.parse(sent.body ?? '') as { error: { code: string; message: string } };
   expect(error.code).toBe(fault.code);
   expect(error.message).toMatch(/^Fault plan flt_1: this error was injected/);
@@ -116,7 +129,7 @@ describe('latency', () => {
     const one = setUp([plan('a', { type: 'latency', delayMs: 5_000 })], ['a']);
     let result: boolean | undefined;
     const begin = async () => {
-      void one.strike().then((isEnded) => {
+      void one.inject().then((isEnded) => {
         result = isEnded;
       });
       await settle();
@@ -130,7 +143,7 @@ describe('latency', () => {
     return { ...one, begin, resultAfter };
   };
 
-  test('delays the request for as long as the plan says, and then it goes on', async () => {
+  test('delays the request for the time in the plan, then continues', async () => {
     const { begin, resultAfter } = slow();
     await begin();
     expect(await resultAfter(4_999)).toBeUndefined();

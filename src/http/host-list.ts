@@ -2,7 +2,7 @@ const hostsMax = 100;
 const name = /^(\*\.)?[0-9A-Za-z_]([0-9A-Za-z._-]{0,251}[0-9A-Za-z_])?$/;
 const ipv6 = /^[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*$/;
 
-/** Reads names or addresses without a port, with commas between them. `*.example.com` stands for all names below example.com. */
+/** Reads comma-separated names or addresses without a port. `*.example.com` matches all names below example.com. */
 export function readHostList(
   text: string,
 ): { readonly hosts: readonly string[] } | { readonly problem: string } {
@@ -10,8 +10,9 @@ export function readHostList(
     .split(',')
     .map((host) => host.trim().replace(/^\[(.*)\]$/, '$1'))
     .filter((host) => host !== '');
-  const wrong = hosts.find((host) => !name.test(host) && !ipv6.test(host));
-  if (wrong !== undefined) return { problem: `must list names or addresses without a port, not "${wrong}"` };
+  const invalid = hosts.find((host) => !name.test(host) && !ipv6.test(host));
+  if (invalid !== undefined)
+    return { problem: `must list names or addresses without a port, not "${invalid}"` };
   if (hosts.length > hostsMax) return { problem: `may list at most ${hostsMax} hosts` };
   return { hosts };
 }

@@ -12,7 +12,7 @@ test.each<[what: string, host: string | undefined, isServed: boolean]>([
   ['localhost', 'localhost', true],
   ['localhost with a port', 'localhost:4000', true],
   ['localhost in capitals', 'LOCALHOST:4000', true],
-  ['localhost with the dot of the root', 'localhost.:4000', true],
+  ['localhost with a trailing dot', 'localhost.:4000', true],
   ['the IPv4 loopback', '127.0.0.1:4000', true],
   ['the IPv6 loopback', '[::1]:4000', true],
   ['the public URL', 'sandbank.example:8443', true],

@@ -4,19 +4,20 @@ import { isIP } from 'node:net';
 export type HostCheck = (host: string | undefined, localAddress: string | undefined) => boolean;
 
 const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
-/** An address in brackets or a name, then perhaps a port. */
+/** An address in brackets or a name, with an optional port. */
 const hostPattern = /^(\[[0-9a-f:.]{2,45}\]|[^:[\]\s/@]{1,255})(?::\d{0,5})?$/;
 
 /**
- * A web page can point its own name at this server (DNS rebinding) and then is "same origin" with it for the browser. Its requests still
- * carry that name as Host, so only known names are served. `allowed` are names or addresses; `*.example.com` stands for all names
- * below example.com. The address of the connection itself is accepted too: a page cannot take an address for its name.
+ * Prevents DNS rebinding: a web page can point its own name at this server and is then "same origin" for the browser. Its
+ * requests still have that name in the Host header, so only known names are served. `allowed` has names or addresses;
+ * `*.example.com` matches all names below example.com. The local address of the connection is accepted too, because a page
+ * cannot use an address as its name.
  */
 export function hostCheck(publicUrl: () => string, allowed: readonly string[]): HostCheck {
   const names = new Set([...loopback, ...allowed.map(bracketed)]);
   const suffixes = allowed.filter((name) => name.startsWith('*.')).map((name) => name.slice(1).toLowerCase());
   return (host, localAddress) => {
-    // HTTP/1.0 needs none, and no browser speaks it.
+    // HTTP/1.0 does not require a Host header, and no browser uses it.
     if (host === undefined) return true;
     const name = nameOf(host);
     if (name === undefined) return false;

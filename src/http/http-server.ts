@@ -9,21 +9,21 @@ import { formatId } from '../kernel/ids.ts';
 import { RequestQueue, type RequestQueueSettings } from './request-queue.ts';
 import { jsonType } from './send.ts';
 
-/** How slow a client may be before the connection ends, in milliseconds. */
-export interface Patience {
+/** Timeouts after which the server closes the connection of a slow client. */
+export interface ConnectionTimeouts {
   /** From the first byte, or from the connection, to the end of the headers. */
   readonly headersMs: number;
-  /** To the end of the body: the snapshot that an operator sends is read as it is written. */
+  /** From the first byte to the end of the body. The snapshot that an operator imports is streamed, so this includes the import. */
   readonly requestMs: number;
-  /** Without a byte in either direction: a client that does not read, or has disappeared. A stream writes something every 15 s. */
-  readonly silentMs: number;
+  /** Without a byte in either direction: the client does not read, or is gone. An event stream writes every 15 s. */
+  readonly idleMs: number;
   /** How often the first two are checked. */
   readonly checkMs: number;
 }
 
 export interface HttpServerSettings {
   readonly docsUrl: () => string;
-  readonly patience?: Patience | undefined;
+  readonly timeouts?: ConnectionTimeouts | undefined;
   readonly queue?: RequestQueueSettings | undefined;
 }
 
@@ -32,9 +32,14 @@ export interface HttpServerParts {
   readonly clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => void;
 }
 
-// All are set, because Node has the times for headers and for bodies change places when only the second one is shorter.
-const usualPatience: Patience = { headersMs: 15_000, requestMs: 60_000, silentMs: 120_000, checkMs: 5_000 };
-// An idle connection costs some kilobytes; one more than this is closed at once.
+// All are set, because Node swaps the header timeout and the request timeout when the request timeout is the shorter one.
+const defaultTimeouts: ConnectionTimeouts = {
+  headersMs: 15_000,
+  requestMs: 60_000,
+  idleMs: 120_000,
+  checkMs: 5_000,
+};
+// An idle connection costs a few kilobytes. Connections above this limit are closed immediately.
 const connectionsMax = 10_000;
 const keepAliveMs = 72_000;
 
@@ -43,15 +48,15 @@ const clientErrorMessages: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'The request did not arrive in time.',
 };
 
-/** The HTTP server below Fastify: how long clients are waited for, how much they may have unanswered, and what is not HTTP. */
-export function httpServerParts({ docsUrl, patience, queue }: HttpServerSettings): HttpServerParts {
-  const { headersMs, requestMs, silentMs, checkMs } = patience ?? usualPatience;
+/** The HTTP server below Fastify: timeouts, limits of unanswered requests, and responses to input that is not HTTP. */
+export function httpServerParts({ docsUrl, timeouts, queue }: HttpServerSettings): HttpServerParts {
+  const { headersMs, requestMs, idleMs, checkMs } = timeouts ?? defaultTimeouts;
   const requests = new RequestQueue(queue);
 
   const serverFactory = (handler: FastifyServerFactoryHandler): Server => {
     const server = createServer(
       {
-        // Node's own response to a missing Host header has no body; ours says what is missing.
+        // Node's own response to a missing Host header has no body; ours names the missing header.
         requireHostHeader: false,
         headersTimeout: headersMs,
         requestTimeout: requestMs,
@@ -60,7 +65,7 @@ export function httpServerParts({ docsUrl, patience, queue }: HttpServerSettings
       },
       (request, response) => requests.add(request, response, isReadable(request) ? handler : refuseEncoding),
     );
-    server.setTimeout(silentMs);
+    server.setTimeout(idleMs);
     server.maxConnections = connectionsMax;
     server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       requests.add(request, response, refuseExpectation),
@@ -80,7 +85,7 @@ export function httpServerParts({ docsUrl, patience, queue }: HttpServerSettings
 
   return {
     serverFactory,
-    /** What is not even HTTP still gets a response that a program can read. */
+    /** Input that is not HTTP still gets a machine-readable response. */
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ECONNRESET' || !socket.writable) return;
       const respond = () => {
@@ -97,7 +102,7 @@ export function httpServerParts({ docsUrl, patience, queue }: HttpServerSettings
 
 const resolveAll = (host: string) => lookup(host, { all: true });
 
-/** Listens on all addresses of `localhost` when that is the host: it has two where there is IPv6. Returns the port. */
+/** Listens on the host; for `localhost` on all of its addresses, which are two with IPv6. Returns the port. */
 export async function listen(
   app: FastifyInstance,
   port: number,
@@ -115,7 +120,7 @@ export async function listen(
       other.maxConnections = connectionsMax;
       server.once('close', () => other.close());
       return new Promise<void>((resolve) => {
-        // An address that cannot be used, such as ::1 without IPv6, is left out.
+        // Skip an address that is not available, such as ::1 without IPv6.
         other.once('error', () => resolve());
         other.listen(main.port, address, resolve);
       });
@@ -125,15 +130,15 @@ export async function listen(
 }
 
 /**
- * The parser hands a request over when its headers are complete, and fails only then if it does not know how long the body is: the
- * request must not be served, or its connection would have a response to it and another one to what failed.
+ * The parser emits a request when its headers are complete, and only then fails if it cannot determine the body length. Such a
+ * request must not be served, or the connection would carry two responses: one to the request and one to the parser error.
  */
 function isReadable({ headers }: IncomingMessage): boolean {
   const encoding = headers['transfer-encoding'];
   return encoding === undefined || encoding.toLowerCase() === 'chunked';
 }
 
-/** The response to what never reaches Fastify. The connection ends with it. */
+/** The response to a request that never reaches Fastify. It closes the connection. */
 function refusal(message: string, docsUrl: string): { headers: Record<string, string>; body: string } {
   const requestId = formatId('request', newSuffix());
   const body = errorBody(refuse('invalid_request', { message }), requestId, docsUrl);

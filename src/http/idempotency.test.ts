@@ -54,7 +54,7 @@ describe('the fingerprint of a request', () => {
     expect(fingerprint(method, path, body)).not.toBe(first);
   });
 
-  test('tells no body from an empty object and from null', () => {
+  test('differs between no body, an empty object and null', () => {
     const all = [undefined, {}, null].map((body) => fingerprint('POST', '/payments', body));
     expect(new Set(all).size).toBe(3);
   });

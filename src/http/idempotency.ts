@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
-import type { IdempotencyClaim } from '../engine/submission.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { canonicalJson, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
+import type { IdempotencyClaim } from '../kernel/submission.ts';
 
 const visible = /^[\x21-\x7e]+$/;
 
-/** The key of the header, bare or quoted; both forms name the same key. */
+/** Reads the key from the header, bare or quoted; both forms mean the same key. */
 export function readIdempotencyKey(
   header: string | string[] | undefined,
 ): { ok: true; key: string } | Refusal {
@@ -22,8 +22,7 @@ export function readIdempotencyKey(
 }
 
 /**
- * SHA-256 over method, path and canonical body: the same request written with other spaces or in another order of
- * fields is the same request.
+ * The fingerprint is SHA-256 over method, path and canonical body, so whitespace and field order do not matter.
  */
 export function claim(key: string, method: string, path: string, body: unknown): IdempotencyClaim {
   const text = `${method} ${path}\n${body === undefined ? '' : canonicalJson(body as JsonValue)}`;

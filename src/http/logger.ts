@@ -5,8 +5,8 @@ const messageLengthMax = 2_000;
 const stackLengthMax = 8_000;
 
 /**
- * One JSON object a line, with the level as a word and the time as everybody writes it. An error is told by its kind, its words
- * and where it happened, without what drivers hang on to it: the details of PostgreSQL repeat the values of a row.
+ * Logs one JSON object per line, with the level as text and the time in ISO 8601. An error has its type, message and stack, without
+ * the properties that drivers add: PostgreSQL error details contain row values.
  */
 export function loggerOptions(level: string): NonNullable<FastifyServerOptions['logger']> {
   if (level === 'silent') return false;
@@ -15,16 +15,16 @@ export function loggerOptions(level: string): NonNullable<FastifyServerOptions['
     redact: ['req.headers.authorization'],
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: shownError },
+    serializers: { err: serializeError },
   };
 }
 
-function shownError(error: Error & { code?: unknown }): Readonly<Record<string, unknown>> & {
+function serializeError(error: Error & { code?: unknown }): Readonly<Record<string, unknown>> & {
   type: string;
   message: string;
   stack: string;
 } {
-  const cause = error.cause instanceof Error ? { cause: shownError(error.cause) } : {};
+  const cause = error.cause instanceof Error ? { cause: serializeError(error.cause) } : {};
   return {
     type: error.name,
     message: redactLine(error.message, messageLengthMax),

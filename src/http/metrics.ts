@@ -3,7 +3,7 @@ import type { EngineMetrics } from '../engine/engine.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { buildDocument, type Document, sendDocument } from './document.ts';
 
-// A scrape with thousands of series takes 70 ms of the main thread, and anybody may ask for one.
+// A scrape with thousands of series takes 70 ms of the main thread, and the endpoint needs no authentication.
 const scrapeMsMin = 1_000;
 
 /** Measures every request and serves the measurements, which are collected at most once a second for all clients. */
@@ -21,7 +21,7 @@ export function addMetrics(app: FastifyInstance, { http, registry }: Metrics, up
   );
   app.addHook('onRequest', (_request, reply, done) => {
     http.began();
-    // Also when the caller has gone away: then nothing else tells that it is over.
+    // `close` also fires when the client disconnects; `onResponse` may not run then.
     reply.raw.once('close', () => http.ended());
     done();
   });

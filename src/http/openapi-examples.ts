@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { errorBody } from '../kernel/envelope.ts';
+import { errorObject } from '../kernel/envelope.ts';
 import { type ErrorCode, refuse } from '../kernel/errors.ts';
 import { packageRoot } from '../local/paths.ts';
 
-/** What was once asked of an operation, and what it answered. */
+/** A recorded request of an operation and its response. */
 export interface OperationExample {
   readonly request?: unknown;
   readonly response: unknown;
 }
 
 const file = new URL('docs/examples.json', packageRoot);
-let kept: Readonly<Record<string, OperationExample>> | undefined;
+let cached: Readonly<Record<string, OperationExample>> | undefined;
 
 /**
- * Real answers of a real server, by operation: `npm run golden` plays them anew. They are read when the document is first
- * asked for; a package without the file has a document without these examples.
+ * Recorded responses of a real server, by operation; `npm run golden` records them again. The file is read when the document is
+ * first requested. A package without the file serves a document without these examples.
  */
 export function operationExamples(): Readonly<Record<string, OperationExample>> {
-  kept ??= readExamples();
-  return kept;
+  cached ??= readExamples();
+  return cached;
 }
 
 function readExamples(): Readonly<Record<string, OperationExample>> {
@@ -31,7 +31,7 @@ function readExamples(): Readonly<Record<string, OperationExample>> {
 
 const requestId = 'req_01m7hsbbm0e008000000000001';
 
-/** The answer that tells of an error when there is nothing more to say of it than the catalogue does. */
+/** The response for an error without details beyond the catalogue entry. */
 export function errorExample(code: ErrorCode): { readonly value: unknown } {
-  return { value: JSON.parse(errorBody(refuse(code), requestId, '/docs')) as unknown };
+  return { value: errorObject(refuse(code), requestId, '/docs') };
 }

@@ -6,93 +6,94 @@ type Json = Record<string, unknown>;
 
 interface Header {
   readonly name: string;
-  /** Whether every answer to which it belongs has it; the others have it when its description says so. */
+  /** Whether every response with a matching status has the header; otherwise its description states when. */
   readonly isAlways: boolean;
   readonly description: string;
   readonly schema: Json;
-  readonly isOf: (status: number) => boolean;
+  readonly appliesTo: (status: number) => boolean;
 }
 
-/** What answers carry besides their body: one list for the document's headers and for who has which. */
+/** The response headers, with the statuses that have them. */
 const headers: Readonly<Record<string, Header>> = {
   RequestId: {
     name: 'Request-Id',
     isAlways: true,
     description:
-      'Names the request, for tracing. A replayed answer has a new one here, and the first in its body.',
+      'The id of the request, for tracing. A replayed response has a new id here, and the original id in its body.',
     schema: { type: 'string', pattern: idPattern('request') },
-    isOf: () => true,
+    appliesTo: () => true,
   },
   ApiVersion: {
     name: 'Api-Version',
     isAlways: true,
-    description: 'The version that answered.',
+    description: 'The API version of the response.',
     schema: { type: 'string', enum: apiVersions },
-    isOf: () => true,
+    appliesTo: () => true,
   },
   RateLimitPolicy: {
     name: 'RateLimit-Policy',
     isAlways: false,
-    description: 'When requests are limited: how many (`q`) in how many seconds (`w`).',
+    description: 'If a rate limit applies: the quota of requests (`q`) per window in seconds (`w`).',
     schema: { type: 'string', pattern: '^"(default|application)";q=\\d+;w=\\d+$' },
-    isOf: (status) => status !== 401,
+    appliesTo: (status) => status !== 401,
   },
   RateLimit: {
     name: 'RateLimit',
     isAlways: false,
     description:
-      'When requests are limited: how many are left (`r`), and in how many seconds all are there again (`t`).',
+      'If a rate limit applies: the remaining requests (`r`) and the seconds until the full quota is available again (`t`).',
     schema: { type: 'string', pattern: '^"(default|application)";r=\\d+;t=\\d+$' },
-    isOf: (status) => status !== 401,
+    appliesTo: (status) => status !== 401,
   },
   Fault: {
     name: 'Sandbank-Fault',
     isAlways: false,
     description: 'The fault plan that hit the request, if one did.',
     schema: { type: 'string', pattern: idPattern('fault_plan') },
-    // A plan hits requests whose key is good.
-    isOf: (status) => status !== 401,
+    // A plan only hits requests with a valid key.
+    appliesTo: (status) => status !== 401,
   },
   WwwAuthenticate: {
     name: 'WWW-Authenticate',
     isAlways: true,
-    description: 'How to say who asks.',
+    description: 'The authentication scheme to use.',
     schema: { type: 'string', const: 'Bearer' },
-    isOf: (status) => status === 401,
+    appliesTo: (status) => status === 401,
   },
   RetryAfter: {
     name: 'Retry-After',
     isAlways: true,
     description: 'After how many seconds to send the same request again.',
     schema: { type: 'integer', minimum: 0 },
-    isOf: (status) => status === 429 || status === 503,
+    appliesTo: (status) => status === 429 || status === 503,
   },
   RetryInProgress: {
     name: 'Retry-After',
     isAlways: false,
     description: 'With `idempotency_in_progress`: after how many seconds to send the same request again.',
     schema: { type: 'integer', minimum: 0 },
-    isOf: (status) => status === 409,
+    appliesTo: (status) => status === 409,
   },
   RetryInjected: {
     name: 'Retry-After',
     isAlways: false,
-    description: 'When a fault plan says so: after how many seconds to send the same request again.',
+    description: 'If the fault plan sets it: after how many seconds to send the same request again.',
     schema: { type: 'integer', minimum: 0 },
-    isOf: (status) => status === 500,
+    appliesTo: (status) => status === 500,
   },
   IdempotentReplayed: {
     name: 'Idempotent-Replayed',
     isAlways: false,
-    description: 'There, and `true`, when this is the kept answer to an earlier request with the same key.',
+    description:
+      '`true` when this is the stored response to an earlier request with the same key; otherwise absent.',
     schema: { type: 'string', const: 'true' },
-    // Answers that are kept: what was done, and what was decided against.
-    isOf: (status) => status === 409 || status === 422,
+    // Stored responses: successful commands, and commands that the state or a rule rejected.
+    appliesTo: (status) => status === 409 || status === 422,
   },
 };
 
-/** Of files: they have no envelope to say such things in. */
-const fileHeaders: Readonly<Record<string, Omit<Header, 'isOf'>>> = {
+/** Headers of files, which have no envelope for these values. */
+const fileHeaders: Readonly<Record<string, Omit<Header, 'appliesTo'>>> = {
   ContentDisposition: {
     name: 'Content-Disposition',
     isAlways: false,
@@ -102,7 +103,7 @@ const fileHeaders: Readonly<Record<string, Omit<Header, 'isOf'>>> = {
   NextCursor: {
     name: 'Next-Cursor',
     isAlways: false,
-    description: 'With a file that does not hold everything: the `cursor` to go on with.',
+    description: 'With a file that does not contain all rows: the `cursor` of the next page.',
     schema: { type: 'string' },
   },
 };
@@ -120,8 +121,8 @@ export function headerComponents(): Json {
 const ref = (key: string): Json => ({ $ref: `#/components/headers/${key}` });
 
 export function headersOfStatus(status: number): Json {
-  const own = Object.entries(headers).filter(([, { isOf }]) => isOf(status));
-  return Object.fromEntries(own.map(([key, { name }]) => [name, ref(key)]));
+  const matching = Object.entries(headers).filter(([, { appliesTo }]) => appliesTo(status));
+  return Object.fromEntries(matching.map(([key, { name }]) => [name, ref(key)]));
 }
 
 export function headersOfSuccess(route: Route, status: number): Json {

@@ -4,12 +4,12 @@ import { componentNameOf } from '../kernel/schema.ts';
 
 type Json = Record<string, unknown>;
 
-/** The named schemas of the document. A schema that contains another named one refers to it. */
+/** The named schemas of the document. A schema that contains another named schema has a reference to it. */
 export class SchemaComponents {
   readonly schemas: Record<string, Json> = {};
   readonly #names: ReadonlyMap<unknown, string>;
 
-  /** `names` has the schemas whose name a route or the document decides; the others carry their own. */
+  /** `names` has the schemas that a route or the document names; other schemas name themselves. */
   constructor(names: ReadonlyMap<unknown, string>) {
     this.#names = names;
   }
@@ -37,12 +37,12 @@ export class SchemaComponents {
   }
 }
 
-/** The schema of a parameter. It refers to nothing. */
+/** The schema of a parameter, without references. */
 export function parameterSchema(schema: TSchema): Json {
   return toJson(schema, withType);
 }
 
-/** TypeBox schemas are JSON Schema already; this drops what only the library knows. */
+/** TypeBox schemas are JSON Schema already; this drops the metadata that only TypeBox uses. */
 function toJson(schema: TSchema, replace: (value: unknown) => unknown): Json {
   return JSON.parse(JSON.stringify(schema, (_key, value: unknown) => replace(value))) as Json;
 }
@@ -50,11 +50,11 @@ function toJson(schema: TSchema, replace: (value: unknown) => unknown): Json {
 /** The values of an enumeration imply their type; client generators and reference pages need it stated. */
 function withType(value: unknown): unknown {
   const { enum: values, type } = (value ?? {}) as { enum?: unknown; type?: unknown };
-  const isText = Array.isArray(values) && values.every((one) => typeof one === 'string');
+  const isText = Array.isArray(values) && values.every((item) => typeof item === 'string');
   return isText && type === undefined ? { type: 'string', ...(value as Json) } : value;
 }
 
-/** Client generators make a field with a `default` a required one, in requests too. So the description states the default. */
+/** Client generators treat a field with a `default` as required, in requests too. So the description states the default instead. */
 function describeDefault(value: unknown): unknown {
   const { default: fallback, ...schema } = (value ?? {}) as Json;
   if (!['string', 'number', 'boolean'].includes(typeof fallback)) return value;

@@ -21,14 +21,14 @@ const exampleOf = (example: unknown): Json => (example === undefined ? {} : { ex
 
 const introduction = [
   'Every body carries `object`, `sandbox`, `requestId` and `status`. Amounts are integers in minor units of their currency.',
-  'Every `POST` needs an `Idempotency-Key`: the same key with the same request gives the first answer again, byte for byte.',
-  'Unknown fields are refused. Lists are newest first, with `limit` and `cursor`. Any 4xx answer means that nothing has changed.',
+  'Every `POST` needs an `Idempotency-Key`: the same key with the same request returns the first response again, byte for byte.',
+  'Unknown fields are refused. Lists are newest first, with `limit` and `cursor`. A 4xx response means that nothing has changed.',
 ].join('\n\n');
 
 const keyCharacters = `[\\x21-\\x7e]{1,${limits.idempotencyKeyLengthMax}}`;
 const idempotencyKeyPattern = `^(${keyCharacters}|"${keyCharacters}")$`;
 
-/** Statuses that any route can answer with, then those that come with a write, a record or a rule. */
+/** Error statuses of every route, then those of writes. */
 const always = [400, 401, 403, 421, 429, 500, 503];
 const onWrite = [409, 413, 415, 422];
 
@@ -55,7 +55,7 @@ const ErrorSchema = Type.Object({
   }),
 });
 
-/** OpenAPI 3.1, derived from the same tables that the server runs on: a route cannot be in one and not in the other. */
+/** The OpenAPI 3.1 document, derived from the route tables that the server runs on, so that the two cannot differ. */
 export function openApiDocument(
   routes: readonly Route[],
   catalogue: readonly EventType[],
@@ -126,7 +126,7 @@ function operation(route: Route, components: SchemaComponents): Json {
     ...(isWrite ? requestBody(route, components) : {}),
     responses: {
       [success]: {
-        description: success === successStatus.created ? 'Made.' : 'Done.',
+        description: success === successStatus.created ? 'Created.' : 'OK.',
         headers: headersOfSuccess(route, success),
         content: contentOf(route, components),
       },
@@ -135,18 +135,20 @@ function operation(route: Route, components: SchemaComponents): Json {
   };
 }
 
-/** What is sent to the endpoints: an entry for each type, of the schema that all events of its resource have. */
+/** The webhook requests: an entry for each event type. All events of a resource share one schema. */
 function webhooks(catalogue: readonly EventType[], components: SchemaComponents): Record<string, Json> {
   const seconds = limits.webhookTimeoutMs / 1_000;
   const headers = ['WebhookId', 'WebhookTimestamp', 'WebhookSignature'];
   const responses = {
-    '2XX': { description: `Received. Any other answer, or none within ${seconds} seconds, is tried again.` },
-    '410': { description: 'The receiver is gone: the endpoint is disabled.' },
+    '2XX': {
+      description: `Received. After any other response, or none within ${seconds} seconds, the delivery is retried.`,
+    },
+    '410': { description: 'The receiver is gone; Sandbank disables the endpoint.' },
   };
   const entry = ({ type, resource, description, schema: data, payload }: EventType): Json => {
     const dataName = components.nameOf(data);
-    assert(dataName, `no route answers with what ${type} shows`);
-    const types = catalogue.filter((one) => one.resource === resource).map((one) => one.type);
+    assert(dataName, `no route returns the data of ${type}`);
+    const types = catalogue.filter((other) => other.resource === resource).map((other) => other.type);
     const event = components.refer(`${dataName}Event`, payloadSchema(types, data));
     const schema = { allOf: [event, { properties: { type: { const: type } } }] };
     return {
@@ -164,17 +166,17 @@ function webhooks(catalogue: readonly EventType[], components: SchemaComponents)
 }
 
 function contentOf(route: Route, components: SchemaComponents): Json {
-  const shown = components.refer(route.responseName, route.response);
-  // What a stream tells one by one has no place in OpenAPI 3.1.
+  const item = components.refer(route.responseName, route.response);
+  // OpenAPI 3.1 cannot describe the items of a stream.
   if (isStream(route))
     return {
       'text/event-stream': {
         schema: { type: 'string' },
-        'x-item-schema': shown,
+        'x-item-schema': item,
       },
     };
   const example = exampleOf(operationExamples()[route.operationId]?.response);
-  const schema = json(shown, example);
+  const schema = json(item, example);
   const other = route.method === 'GET' ? route.alternateContentType : undefined;
   return other === undefined ? schema : { ...schema, [other]: { schema: { type: 'string' } } };
 }
@@ -230,7 +232,7 @@ function parameters(): Json {
       in: 'header',
       required: true,
       description:
-        'Unique for each write. The same key with the same request gives the same answer again. Visible ASCII characters, bare or in double quotes.',
+        'Unique for each write. The same key with the same request returns the same response again. Visible ASCII characters, bare or in double quotes.',
       schema: { type: 'string', pattern: idempotencyKeyPattern },
     },
     Organization: {
@@ -244,14 +246,14 @@ function parameters(): Json {
       name: 'Api-Version',
       in: 'header',
       required: false,
-      description: 'The version that the caller was written for. One that is not known is refused.',
+      description: 'The API version that the client was written for. An unknown version is refused.',
       schema: { type: 'string', enum: apiVersions },
     },
     WebhookId: {
       name: 'webhook-id',
       in: 'header',
       required: true,
-      description: 'The id of the event: what comes a second time has the same.',
+      description: 'The id of the event. A repeated delivery has the same id.',
       schema: { type: 'string', pattern: idPattern('event') },
     },
     WebhookTimestamp: {
@@ -259,7 +261,7 @@ function parameters(): Json {
       in: 'header',
       required: true,
       description:
-        'When this attempt was sent, in seconds since 1970. Refuse what is older than five minutes.',
+        'When this attempt was sent, in seconds since 1970. Reject requests that are older than five minutes.',
       schema: { type: 'string', pattern: '^\\d+$' },
     },
     WebhookSignature: {
@@ -267,7 +269,7 @@ function parameters(): Json {
       in: 'header',
       required: true,
       description:
-        'As in Standard Webhooks: `v1,` and the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64, by the bytes of the secret. While two secrets are valid there are two signatures, with a space between them; one that fits is enough.',
+        'As in Standard Webhooks: `v1,` and the HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` in base64, keyed with the bytes of the secret. While two secrets are valid there are two signatures, separated by a space; one match is enough.',
       schema: { type: 'string', pattern: '^v1,[A-Za-z0-9+/]+=*( v1,[A-Za-z0-9+/]+=*)*$' },
     },
   };

@@ -1,46 +1,65 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type TSchema, Type } from 'typebox';
-import type { Answer } from '../engine/submission.ts';
+import { type Static, type TSchema, Type } from 'typebox';
+import type { Erased } from '../kernel/command.ts';
 import { type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
+import { type Id, idFrom } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { decodeCursor, instantToText, pageOf } from '../kernel/list.ts';
 import { type Scope, scopes } from '../kernel/permissions.ts';
 import type { PresentedPage, TextAnswer } from '../kernel/route.ts';
 import { id, pageQuery, strict, Time, text } from '../kernel/schema.ts';
+import type { Answer } from '../kernel/submission.ts';
 import { type CoverageReport, junitOf } from '../resources/coverage/api.ts';
 import type { OrganizationRow } from '../resources/organizations/table.ts';
 import { snapshotType } from '../snapshots/format.ts';
 import { Refused } from './refused.ts';
+import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendJson, sendSnapshot, sendText } from './send.ts';
-import { type Admission, asksFor, listBody } from './serve.ts';
+import { type Admission, acceptsExplicitly, listBody } from './serve.ts';
 import { compileBody, compileQuery } from './validate.ts';
 
-/** What the operator can do; the request is named in the trail of what it does. */
-export interface OperatorActions {
+/** The actions of the operator. The audit trail names the request that triggered each one. */
+interface OperatorActions {
   organizations(afterId: string | undefined, limit: number): Promise<readonly OrganizationRow[]>;
-  createTenant(request: Asking, asked: TenantBody): Promise<Answer | Refusal>;
-  delete(request: Asking, orgId: string): Promise<Answer | Refusal>;
-  createKey(request: Asking, orgId: string, asked: KeyBody): Promise<Answer | Refusal>;
-  reset(request: Asking, orgId: string): Promise<Answer | Refusal>;
-  snapshot(request: Asking, orgId: string, hasSecrets: boolean): Promise<Readable | Answer | Refusal>;
+  createTenant(request: OperatorRequest, body: TenantBody): Promise<Answer | Refusal>;
+  delete(request: OperatorRequest, orgId: Id<'organization'>): Promise<Answer | Refusal>;
+  createKey(request: OperatorRequest, orgId: Id<'organization'>, body: KeyBody): Promise<Answer | Refusal>;
+  reset(request: OperatorRequest, orgId: Id<'organization'>): Promise<Answer | Refusal>;
+  snapshot(
+    request: OperatorRequest,
+    orgId: Id<'organization'>,
+    hasSecrets: boolean,
+  ): Promise<Readable | Answer | Refusal>;
   importSnapshot(
-    request: Asking,
+    request: OperatorRequest,
     bytes: AsyncIterable<Uint8Array>,
     fork: { readonly name: string | undefined } | undefined,
   ): Promise<Presented | Refusal>;
-  fork(request: Asking, orgId: string, asked: OperatorForkBody): Promise<Presented | Refusal>;
+  fork(
+    request: OperatorRequest,
+    orgId: Id<'organization'>,
+    body: OperatorForkBody,
+  ): Promise<Presented | Refusal>;
 }
 
-type Asking = Pick<FastifyRequest, 'id' | 'ip'>;
+interface OperatorRequest {
+  readonly id: Id<'request'>;
+  readonly ip: string;
+}
+
+const operatorRequestOf = (request: FastifyRequest): OperatorRequest => ({
+  id: requestIdOf(request),
+  ip: request.ip,
+});
 
 export interface OperatorSettings {
-  /** Without one there is no operator API. */
+  /** Without a token there is no operator API. */
   readonly token: string | undefined;
   readonly actions: OperatorActions;
-  /** What these organizations have met of all there is. */
+  /** The coverage report of these organizations. */
   readonly coverage: (orgIds: readonly string[] | 'all') => Promise<CoverageReport>;
 }
 
@@ -61,7 +80,7 @@ interface OperatorForkBody {
 interface KeyBody {
   readonly name: string;
   readonly scopes?: readonly Scope[];
-  readonly applicationId?: string;
+  readonly applicationId?: Id<'application'>;
   readonly mayReset?: boolean;
 }
 
@@ -99,10 +118,10 @@ const Switch = Type.Enum(['true', 'false']);
 const SnapshotQuery = strict({ secrets: Type.Optional(Switch) });
 const ImportQuery = strict({ fork: Type.Optional(Switch), name: Type.Optional(Name) });
 
-interface Handled {
+interface HandlerInput<Body = unknown> {
   readonly request: FastifyRequest;
   readonly params: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  readonly body: Body;
   readonly query: Readonly<Record<string, unknown>>;
 }
 
@@ -111,27 +130,36 @@ interface OperatorRoute {
   readonly path: string;
   readonly query?: TSchema;
   readonly body?: TSchema;
-  /** The body is a snapshot, which is read as it comes. */
+  /** The body is a snapshot, which is read as a stream. */
   readonly takesSnapshot?: true;
-  readonly handle: (asked: Handled) => Promise<OperatorAnswer>;
+  readonly handle: (input: HandlerInput<Erased>) => Promise<OperatorAnswer>;
+}
+
+/** A write whose handler receives the body with the type of its schema. */
+function operatorWrite<Body extends TSchema>(
+  path: string,
+  body: Body,
+  handle: (input: HandlerInput<Static<Body>>) => Promise<OperatorAnswer>,
+): OperatorRoute {
+  return { method: 'POST', path, body, handle };
 }
 
 type OperatorAnswer = Answer | PresentedPage | Presented | CoverageReport | TextAnswer | Readable | Refusal;
 
 /**
- * What only whoever runs the server may do: make organizations, look at them from outside, empty them. It stands beside the
- * API and not in it: it takes the token of the server instead of a key, and no Idempotency-Key.
+ * The operator API, for the person who runs the server: create, list, reset and delete organizations, and export or import
+ * snapshots. It is separate from the public API: it uses the operator token instead of an API key, and no Idempotency-Key.
  */
 export function addOperator(app: FastifyInstance, settings: OperatorSettings): void {
   const { token } = settings;
   if (token === undefined) return;
   const expected = digest(token);
   const admit = (request: FastifyRequest, _reply: FastifyReply, done: (error?: Error) => void) => {
-    const given = bearer.exec(request.headers.authorization ?? '')?.[1];
-    const isOperator = given !== undefined && timingSafeEqual(digest(given), expected);
+    const requestToken = bearer.exec(request.headers.authorization ?? '')?.[1];
+    const isOperator = requestToken !== undefined && timingSafeEqual(digest(requestToken), expected);
     done(isOperator ? undefined : new Refused(refuse('operator_token_invalid')));
   };
-  // In a scope of its own: nowhere else is a body anything but JSON.
+  // In its own scope, because all other routes accept only JSON bodies.
   app.register((scope, _options, done) => {
     scope.addContentTypeParser(snapshotType, (_request, body, parsed) => parsed(null, body));
     for (const route of routesOf(settings)) addRoute(scope, route, admit);
@@ -165,7 +193,7 @@ function addRoute(app: FastifyInstance, route: OperatorRoute, admit: Admission):
   });
 }
 
-/** Whether the body is of the one type that the route takes. None at all is an empty object, but no snapshot. */
+/** Whether the body has the content type of the route. A missing body counts as an empty object, but not as a snapshot. */
 function isReadable({ headers }: FastifyRequest, { method, takesSnapshot }: OperatorRoute): boolean {
   const type = headers['content-type'];
   if (method === 'GET') return true;
@@ -187,49 +215,46 @@ function routesOf({ actions, coverage }: OperatorSettings): readonly OperatorRou
         return { data: rows.map(presentOrganization), ...page };
       },
     },
-    {
-      method: 'POST',
-      path: 'organizations',
-      body: Tenant,
-      handle: ({ request, body }) => actions.createTenant(request, body as TenantBody),
-    },
-    {
-      method: 'POST',
-      path: 'organizations/:id/keys',
-      body: Key,
-      handle: ({ request, params, body }) => actions.createKey(request, params.id ?? '', body as KeyBody),
-    },
+    operatorWrite('organizations', Tenant, ({ request, body }) =>
+      actions.createTenant(operatorRequestOf(request), body),
+    ),
+    operatorWrite('organizations/:id/keys', Key, ({ request, params, body }) =>
+      actions.createKey(operatorRequestOf(request), idFrom('organization', params.id), body),
+    ),
     {
       method: 'POST',
       path: 'organizations/:id/reset',
-      handle: ({ request, params }) => actions.reset(request, params.id ?? ''),
+      handle: ({ request, params }) =>
+        actions.reset(operatorRequestOf(request), idFrom('organization', params.id)),
     },
     {
       method: 'POST',
       path: 'organizations/:id/delete',
-      handle: ({ request, params }) => actions.delete(request, params.id ?? ''),
+      handle: ({ request, params }) =>
+        actions.delete(operatorRequestOf(request), idFrom('organization', params.id)),
     },
     {
       method: 'GET',
       path: 'organizations/:id/snapshot',
       query: SnapshotQuery,
       handle: ({ request, params, query }) =>
-        actions.snapshot(request, params.id ?? '', query.secrets === 'true'),
+        actions.snapshot(
+          operatorRequestOf(request),
+          idFrom('organization', params.id),
+          query.secrets === 'true',
+        ),
     },
-    {
-      method: 'POST',
-      path: 'organizations/:id/fork',
-      body: Fork,
-      handle: ({ request, params, body }) => actions.fork(request, params.id ?? '', body as OperatorForkBody),
-    },
+    operatorWrite('organizations/:id/fork', Fork, ({ request, params, body }) =>
+      actions.fork(operatorRequestOf(request), idFrom('organization', params.id), body),
+    ),
     {
       method: 'GET',
       path: 'coverage',
       query: CoverageQuery,
       handle: async ({ request, query }) => {
-        const asked = query.organizationId as string | readonly string[] | undefined;
-        const report = await coverage(asked === undefined ? 'all' : [asked].flat());
-        if (!asksFor(request.headers.accept, 'application/xml')) return report;
+        const orgIds = query.organizationId as string | readonly string[] | undefined;
+        const report = await coverage(orgIds === undefined ? 'all' : [orgIds].flat());
+        if (!acceptsExplicitly(request.headers.accept, 'application/xml')) return report;
         return { contentType: 'application/xml', text: junitOf(report), headers: {} };
       },
     },
@@ -238,16 +263,16 @@ function routesOf({ actions, coverage }: OperatorSettings): readonly OperatorRou
       path: 'snapshots',
       query: ImportQuery,
       takesSnapshot: true,
-      handle: async ({ request, body, query }) => {
+      handle: async ({ request, body, query }: HandlerInput<AsyncIterable<Uint8Array>>) => {
         const { fork, name } = query as { fork?: string; name?: string };
         if (fork !== 'true' && name !== undefined)
           return refuse('invalid_request', {
-            message: 'A name can be chosen for a fork alone: send fork=true as well.',
+            message: 'A name is only allowed for a fork. Send fork=true as well.',
             param: 'name',
           });
         return actions.importSnapshot(
-          request,
-          body as AsyncIterable<Uint8Array>,
+          operatorRequestOf(request),
+          body,
           fork === 'true' ? { name } : undefined,
         );
       },
@@ -273,15 +298,15 @@ function send(reply: FastifyReply, answer: OperatorAnswer): FastifyReply {
   if ('ok' in answer) throw new Refused(answer as Refusal);
   if ('contentType' in answer) return sendText(reply, answer as TextAnswer);
   if ('object' in answer) {
-    const isMade = reply.request.method === 'POST';
-    return sendJson(reply, isMade ? 201 : 200, resourceBody(answer, requestId));
+    const isCreated = reply.request.method === 'POST';
+    return sendJson(reply, isCreated ? 201 : 200, resourceBody(answer, requestId));
   }
   return 'data' in answer
     ? sendJson(reply, 200, listBody(answer as PresentedPage, requestId))
     : sendAnswer(reply, answer as Answer);
 }
 
-/** Compared by their hashes, which have one length and tell nothing of where two tokens differ. */
+/** Tokens are compared by hash: hashes have equal length and do not reveal where two tokens differ. */
 function digest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

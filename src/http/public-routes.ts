@@ -9,14 +9,14 @@ import { openApiDocument } from './openapi.ts';
 import { jsonType, sendJson, sendRefusal } from './send.ts';
 import type { HttpSettings } from './settings.ts';
 
-// The address is part of the document, and is known only once the server listens: one entry before and one after that.
+// The document contains the server address, which is known once the server listens: one entry before and one after that.
 const openApiDocumentsMax = 2;
 const schemaType = 'application/schema+json; charset=utf-8';
 
-/** What needs no key: health, documents and, when switched on, metrics. */
+/** Routes without authentication: health, documents and, if enabled, metrics. */
 export function addPublicRoutes(app: FastifyInstance, settings: HttpSettings): void {
   const { routes, publicUrl, metrics } = settings;
-  const named = (reply: FastifyReply) =>
+  const withHeaders = (reply: FastifyReply) =>
     reply.headers({ 'Request-Id': reply.request.id, 'Api-Version': apiVersion });
 
   app.get('/healthz', (request, reply) =>
@@ -44,7 +44,7 @@ export function addPublicRoutes(app: FastifyInstance, settings: HttpSettings): v
     );
     return sendDocument(reply, document, {
       'Content-Type': jsonType,
-      // Hosted viewers and editors load the document from a browser. It contains nothing of any organization.
+      // Hosted viewers and editors load the document from a browser. It contains no organization data.
       'Access-Control-Allow-Origin': '*',
     });
   });
@@ -54,7 +54,7 @@ export function addPublicRoutes(app: FastifyInstance, settings: HttpSettings): v
     return sendDocument(reply, document, { 'Content-Type': schemaType });
   });
   addDocs(app, settings.docs, publicUrl);
-  app.get('/', (_request, reply) => named(reply).redirect('/docs'));
+  app.get('/', (_request, reply) => withHeaders(reply).redirect('/docs'));
 
   if (metrics) addMetrics(app, metrics, settings.uptime);
 }

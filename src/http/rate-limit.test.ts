@@ -15,7 +15,7 @@ describe('one key', () => {
     expect(burstOf(createRateLimiter(10), start)).toBe(20);
   });
 
-  test('gets one more as soon as its token has flowed in, and not a millisecond earlier', () => {
+  test('gets one more as soon as a token is refilled, and not a millisecond earlier', () => {
     const limiter = createRateLimiter(10);
     burstOf(limiter, start);
     expect(limiter.take('key', start + 99).refusal?.code).toBe('rate_limited');
@@ -29,7 +29,7 @@ describe('one key', () => {
     expect(burstOf(limiter, start + 3_600_000)).toBe(20);
   });
 
-  test('fills up at its rate', () => {
+  test('refills at its rate', () => {
     const limiter = createRateLimiter(10);
     burstOf(limiter, start);
     expect(burstOf(limiter, start + 700)).toBe(7);
@@ -91,7 +91,7 @@ describe('an application', () => {
     expect(limiter.take('another key', start, 'another app').refusal).toBeUndefined();
   });
 
-  test('loses no token to requests that their key had none for', () => {
+  test('loses no token to requests that the limit of their key refuses', () => {
     const limiter = createRateLimiter(1);
     for (let i = 0; i < 100; i += 1) limiter.take('key', start, 'app');
     for (let i = 0; i < 4; i += 1)
@@ -104,7 +104,7 @@ describe('an application', () => {
   });
 });
 
-test('a hundred thousand keys are remembered, and one more forgets them all', () => {
+test('a hundred thousand buckets are stored, and one more clears them all', () => {
   const limiter = createRateLimiter(1);
   burstOf(limiter, start, 'first');
   for (let i = 1; i < 100_000; i += 1) limiter.take(`key ${i}`, start);

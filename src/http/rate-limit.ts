@@ -1,27 +1,23 @@
 import { type Refusal, refuse } from '../kernel/errors.ts';
+import { TokenBucket } from '../kernel/token-bucket.ts';
 
 /**
- * Token buckets: `requestsPerSecond` flow in, twice as many fit. Each key and each person has one, and each application one
- * for all of its keys. Every node counts for itself. The headers are those of the IETF draft "RateLimit header
- * fields for HTTP".
+ * Token buckets with `requestsPerSecond` tokens per second and a burst of twice as many. Each key and each person has one
+ * bucket, and each application has one for all of its keys. Every node counts separately. The headers are those of the IETF
+ * draft "RateLimit header fields for HTTP".
  */
 export interface RateLimiter {
-  /** Takes one token of a key or person, and one of its application; the headers show the state after that. */
-  take(holderId: string, nowMs: number, applicationId?: string): Taken;
+  /** Takes one token from the key or person and one from its application. The headers show the state afterwards. */
+  take(holderId: string, nowMs: number, applicationId?: string): RateLimitResult;
 }
 
-export interface Taken {
+export interface RateLimitResult {
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: Refusal | undefined;
 }
 
-interface Bucket {
-  tokens: number;
-  at: number;
-}
-
 const bucketsMax = 100_000;
-/** An application with many keys has this many times the rate of one. */
+/** The rate of an application, as a multiple of the rate of one key. */
 export const applicationFactor = 5;
 
 export function createRateLimiter(requestsPerSecond: number): RateLimiter {
@@ -29,16 +25,16 @@ export function createRateLimiter(requestsPerSecond: number): RateLimiter {
   const applications = new Buckets('application', requestsPerSecond * applicationFactor);
   return {
     take: (holderId, nowMs, applicationId) => {
-      const taken = holders.take(holderId, nowMs);
-      if (taken.refusal || applicationId === undefined) return taken;
+      const ofHolder = holders.take(holderId, nowMs);
+      if (ofHolder.refusal || applicationId === undefined) return ofHolder;
       const ofApplication = applications.take(applicationId, nowMs);
-      return ofApplication.refusal ? ofApplication : taken;
+      return ofApplication.refusal ? ofApplication : ofHolder;
     },
   };
 }
 
 class Buckets {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, TokenBucket>();
   readonly #name: string;
   readonly #perSecond: number;
   readonly #burst: number;
@@ -51,27 +47,25 @@ class Buckets {
     this.#policy = `"${name}";q=${this.#burst};w=${Math.ceil(this.#burst / perSecond)}`;
   }
 
-  take(id: string, nowMs: number): Taken {
-    const [burst, perSecond] = [this.#burst, this.#perSecond];
-    let bucket = this.#buckets.get(id);
-    if (!bucket) {
-      // A bucket that is not there is a full one, so forgetting them all is harmless.
-      if (this.#buckets.size >= bucketsMax) this.#buckets.clear();
-      bucket = { tokens: burst, at: nowMs };
-      this.#buckets.set(id, bucket);
-    }
-    const elapsedMs = Math.max(0, nowMs - bucket.at);
-    bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000);
-    bucket.at = nowMs;
-    const isAllowed = bucket.tokens >= 1;
-    if (isAllowed) bucket.tokens -= 1;
-    const secondsToFull = Math.ceil((burst - bucket.tokens) / perSecond);
+  take(id: string, nowMs: number): RateLimitResult {
+    const bucket = this.#bucketOf(id);
+    const isAllowed = bucket.take(nowMs);
     const headers = {
       'RateLimit-Policy': this.#policy,
-      RateLimit: `"${this.#name}";r=${Math.floor(bucket.tokens)};t=${secondsToFull}`,
+      RateLimit: `"${this.#name}";r=${Math.floor(bucket.tokens)};t=${bucket.secondsUntil(this.#burst)}`,
     };
     if (isAllowed) return { headers, refusal: undefined };
-    const retryAfterSeconds = Math.max(1, Math.ceil((1 - bucket.tokens) / perSecond));
+    const retryAfterSeconds = Math.max(1, bucket.secondsUntil(1));
     return { headers, refusal: refuse('rate_limited', { retryAfterSeconds }) };
+  }
+
+  #bucketOf(id: string): TokenBucket {
+    const existing = this.#buckets.get(id);
+    if (existing) return existing;
+    // A missing bucket is a full one, so clearing the map is harmless.
+    if (this.#buckets.size >= bucketsMax) this.#buckets.clear();
+    const bucket = new TokenBucket(this.#perSecond, this.#burst);
+    this.#buckets.set(id, bucket);
+    return bucket;
   }
 }

@@ -11,7 +11,7 @@ import {
   transferScenarioDescriptions,
 } from '../kernel/scenario.ts';
 
-/** Reference pages generated from the tables that the server runs on, as Markdown; scripts/docs.mjs builds the pages of `/docs` from it. */
+/** A Markdown reference page, generated from the tables that the server runs on. scripts/docs.mjs builds `/docs` from it. */
 export interface Reference {
   readonly title: string;
   readonly source: string;
@@ -21,7 +21,7 @@ export interface Reference {
 
 interface Section {
   readonly title: string;
-  readonly words: string;
+  readonly text: string;
   /** Mermaid source: code hosts draw it, and so does the build of `/docs`. */
   readonly diagram?: string;
   readonly head: readonly string[];
@@ -30,7 +30,7 @@ interface Section {
 }
 
 interface Example {
-  readonly words: string;
+  readonly text: string;
   readonly json: unknown;
 }
 
@@ -52,20 +52,23 @@ function machineSection({ name, machine }: AnyResource): Section {
   const final = finalStates(machine);
   return {
     title: `${sentenceCase(name)} states`,
-    words: final.length === 0 ? '' : `Final states: ${codes(final)}.`,
+    text: final.length === 0 ? '' : `Final states: ${codes(final)}.`,
     diagram: diagramOf(machine),
     head: ['action', 'from', 'to', 'event', 'condition'],
     rows: machine.moves.map((move) => [
       code(move.action),
       codes(move.from),
       move.stays ? 'unchanged' : codes(move.to),
-      codes(emittedEvents(move).map((told) => `${name}.${told}`)),
+      codes(emittedEvents(move).map((event) => `${name}.${event}`)),
       move.triggeredBy === undefined ? (move.when?.description ?? '') : `triggered by a ${move.triggeredBy}`,
     ]),
   };
 }
 
-/** One arrow for each pair of states, labelled with its actions. Actions that do not change the state are only in the table. */
+/**
+ * One arrow for each pair of states, labelled with its actions. Actions that do not change the state are only in the table.
+ * @public The documentation build imports it from the compiled server.
+ */
 export function diagramOf({ moves }: AnyResource['machine']): string {
   const arrows = new Map<string, Set<string>>();
   for (const { action, from, to, triggeredBy } of moves.filter(({ stays }) => !stays)) {
@@ -94,15 +97,15 @@ export function eventsReference(catalogue: readonly EventType[]): Reference {
   };
 }
 
-function eventsSection(told: readonly EventType[]): Section {
-  const [first] = told;
-  assert(first, 'a section is about a resource with events');
+function eventsSection(eventTypes: readonly EventType[]): Section {
+  const [first] = eventTypes;
+  assert(first, 'a section needs at least one event type');
   return {
     title: `${sentenceCase(first.resource)} events`,
-    words: '',
+    text: '',
     head: ['type', 'meaning'],
-    rows: told.map(({ type, description }) => [code(type), description]),
-    example: { words: `Example: ${code(first.type)}, as a receiver gets it:`, json: first.payload },
+    rows: eventTypes.map(({ type, description }) => [code(type), description]),
+    example: { text: `Example: ${code(first.type)}, as a receiver gets it:`, json: first.payload },
   };
 }
 
@@ -115,9 +118,9 @@ export function scenariosReference(): Reference {
   };
   for (const [card, scenario] of Object.entries(testCards)) aliasOf(scenario).cards.push(card);
   for (const [amount, scenario] of magicAmounts) aliasOf(scenario).amounts.push(amount.toString());
-  const row = (scenario: string, words: string) => {
+  const row = (scenario: string, description: string) => {
     const { cards = [], amounts = [] } = aliases.get(scenario) ?? {};
-    return [code(scenario), words, codes(cards), codes(amounts)];
+    return [code(scenario), description, codes(cards), codes(amounts)];
   };
   const head = ['scenario', 'effect', 'test card', 'amount'];
   return {
@@ -128,22 +131,23 @@ export function scenariosReference(): Reference {
     sections: [
       {
         title: 'Payment scenarios',
-        words: '',
+        text: '',
         head,
-        rows: Object.entries(scenarioDescriptions).map(([scenario, words]) => row(scenario, words)),
+        rows: Object.entries(scenarioDescriptions).map(([scenario, description]) =>
+          row(scenario, description),
+        ),
       },
       {
         title: 'Declines',
-        words:
-          'The call succeeds and the payment becomes `failed`, with `failure.code`, a `failure.message` for the customer at the checkout, and `failure.retryable`. After a soft decline, the action `retry` starts another attempt, up to three in total.',
+        text: 'The call succeeds and the payment becomes `failed`, with `failure.code`, a `failure.message` for the customer at the checkout, and `failure.retryable`. After a soft decline, the action `retry` starts another attempt, up to three in total.',
         head: ['scenario', 'message', 'kind', 'test card', 'amount'],
         rows: declineCodes.map((declineCode) => {
           const { description, isSoft } = declines[declineCode];
-          const [scenario = '', said = '', cards = '', amounts = ''] = row(
+          const [scenario = '', message = '', cards = '', amounts = ''] = row(
             `decline:${declineCode}`,
             description,
           );
-          return [scenario, said, isSoft ? 'soft' : 'hard', cards, amounts];
+          return [scenario, message, isSoft ? 'soft' : 'hard', cards, amounts];
         }),
       },
       ...transferSections(),
@@ -153,38 +157,38 @@ export function scenariosReference(): Reference {
 
 function transferSections(): readonly Section[] {
   const head = ['scenario', 'effect'];
-  const known = (prefix: string, reasons: Readonly<Record<string, string>>) =>
-    Object.entries(reasons).map(([reason, words]) => [code(`${prefix}:${reason}`), words]);
+  const rowsOf = (prefix: string, reasons: Readonly<Record<string, string>>) =>
+    Object.entries(reasons).map(([reason, description]) => [code(`${prefix}:${reason}`), description]);
   return [
     {
       title: 'Transfer scenarios',
-      words:
-        'Transfers have their own scenarios. In a list, each entry applies to one time that the transfer is sent: with `["return:account_closed", "approve"]` the transfer is returned first, and completes when it is sent again.',
+      text: 'Transfers have their own scenarios. In a list, each entry applies to one time that the transfer is sent: with `["return:account_closed", "approve"]` the transfer is returned first, and completes when it is sent again.',
       head,
-      rows: Object.entries(transferScenarioDescriptions).map(([scenario, words]) => [code(scenario), words]),
+      rows: Object.entries(transferScenarioDescriptions).map(([scenario, description]) => [
+        code(scenario),
+        description,
+      ]),
     },
     {
       title: 'Returned transfers',
-      words:
-        'A sent transfer becomes `returned`, with the code in `returnCode`. Any other code of up to 40 letters, digits and underscores is accepted as well.',
+      text: 'A sent transfer becomes `returned`, with the code in `returnCode`. Any other code of up to 40 letters, digits and underscores is accepted as well.',
       head,
-      rows: known('return', returnReasons),
+      rows: rowsOf('return', returnReasons),
     },
     {
       title: 'Failed transfers',
-      words:
-        'A converted transfer becomes `failed` instead of being sent, with `failure.code`. Other codes are accepted here as well.',
+      text: 'A converted transfer becomes `failed` instead of being sent, with `failure.code`. Other codes are accepted here as well.',
       head,
-      rows: known('fail', transferFailures),
+      rows: rowsOf('fail', transferFailures),
     },
   ];
 }
 
 export function toMarkdown({ title, source, introduction, sections }: Reference): string {
-  const parts = sections.map(({ title: name, words, diagram, head, rows, example }) =>
+  const parts = sections.map(({ title: name, text, diagram, head, rows, example }) =>
     [
       `## ${name}`,
-      ...(words === '' ? [] : [words]),
+      ...(text === '' ? [] : [text]),
       ...(diagram === undefined ? [] : [`\`\`\`mermaid\n${diagram}\n\`\`\``]),
       ...(/\w\*/.test(diagram ?? '') ? ['A star marks an action that another record triggers.'] : []),
       [
@@ -192,11 +196,11 @@ export function toMarkdown({ title, source, introduction, sections }: Reference)
         `|${'---|'.repeat(head.length)}`,
         ...rows.map((cells) => `| ${cells.join(' | ')} |`),
       ].join('\n'),
-      ...(example === undefined ? [] : [example.words, `\`\`\`json\n${indented(example)}\n\`\`\``]),
+      ...(example === undefined ? [] : [example.text, `\`\`\`json\n${indented(example)}\n\`\`\``]),
     ].join('\n\n'),
   );
-  const made = `This page is generated from ${source} by \`npm run golden\`.`;
-  return `${[`# ${title}`, introduction, ...parts, made].join('\n\n')}\n`;
+  const footer = `This page is generated from ${source} by \`npm run golden\`.`;
+  return `${[`# ${title}`, introduction, ...parts, footer].join('\n\n')}\n`;
 }
 
 function indented({ json }: Example): string {
@@ -207,8 +211,8 @@ function indented({ json }: Example): string {
 export function errorsMarkdown(): string {
   const rows = (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
     const { status, description, resolution, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
-    const whose = isOfOperator ? ' (operator)' : isOfConsole ? ' (console)' : '';
-    return `| \`${code}\`${whose} | ${status} | ${description} | ${resolution} | ${retryable ? 'yes' : 'no'} |`;
+    const api = isOfOperator ? ' (operator)' : isOfConsole ? ' (console)' : '';
+    return `| \`${code}\`${api} | ${status} | ${description} | ${resolution} | ${retryable ? 'yes' : 'no'} |`;
   });
   return [
     '# Errors',

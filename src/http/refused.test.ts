@@ -45,9 +45,9 @@ test.each<[what: string, error: unknown, refusal: object]>([
     { statusCode: 400, message: 'aborted' },
     { code: 'invalid_request', message: 'The request is not complete.' },
   ],
-  ['a path out of the folder of the pages', { statusCode: 403 }, { code: 'route_not_found' }],
+  ['a path outside the directory of the pages', { statusCode: 403 }, { code: 'route_not_found' }],
   ['an unknown Fastify error', { code: 'FST_ERR_OTHER', statusCode: 500 }, { code: 'internal_error' }],
-  ['an error of our own', new TypeError('undefined is not a function'), { code: 'internal_error' }],
+  ['a bug in our code', new TypeError('undefined is not a function'), { code: 'internal_error' }],
   ['a status of 404', { statusCode: 404 }, { code: 'internal_error' }],
 ])('%s', (_what, error, refusal) => {
   expect(refusalOf(error)).toEqual({ ok: false, ...refusal });

@@ -2,7 +2,7 @@ import type { FastifyError } from 'fastify';
 import { type ErrorCode, type Refusal, refuse } from '../kernel/errors.ts';
 import { DatabaseFailure } from '../kernel/failure.ts';
 
-/** How a refusal travels through Fastify's hooks, which know only errors. It is rendered in one place. */
+/** Carries a refusal through Fastify hooks, which accept only errors. The error handler renders it. */
 export class Refused extends Error {
   override readonly name = 'Refused';
   readonly refusal: Refusal;
@@ -22,18 +22,18 @@ const fastifyCodes: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_BAD_URL: 'invalid_request',
 };
 
-/** What any thrown thing means to the caller. `internal_error` is the only answer that is our fault. */
+/** Maps any thrown value to a refusal. Only `internal_error` is a fault of the server. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refused) return error.refusal;
   if (error instanceof DatabaseFailure) return refuse('service_unavailable', { retryAfterSeconds: 1 });
   const { code, message, statusCode } = error as Partial<FastifyError>;
-  const known = code === undefined ? undefined : fastifyCodes[code];
-  if (known === 'invalid_request')
-    return refuse(known, message === undefined ? {} : { message: `${message}.` });
-  if (known) return refuse(known);
-  // The request ended before its body did: the caller is gone or made a mistake, and nobody reads the answer.
+  const errorCode = code === undefined ? undefined : fastifyCodes[code];
+  if (errorCode === 'invalid_request')
+    return refuse(errorCode, message === undefined ? {} : { message: `${message}.` });
+  if (errorCode) return refuse(errorCode);
+  // The request ended before its body was complete: the client disconnected or sent an invalid request, and reads no response.
   if (statusCode === 400) return refuse('invalid_request', { message: 'The request is not complete.' });
-  // A path that leads out of the folder of the pages.
+  // A path outside the directory of the pages.
   if (statusCode === 403) return refuse('route_not_found');
   return refuse('internal_error');
 }

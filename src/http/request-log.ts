@@ -1,53 +1,54 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CoverageSink } from '../resources/coverage/table.ts';
 import type { RequestSink } from '../resources/requests/table.ts';
+import { requestIdOf } from './request-id.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, for the request log. */
-    sentText: string | null;
-    /** What was answered, for the request log. */
+    /** The request body as received, for the request log. */
+    bodyText: string | null;
+    /** The response, for the request log. */
     answered: Answered | null;
-    /** It is in the log already, although its answer goes on. */
-    isLeft: boolean;
+    /** The request is in the log already, although its response is still open. */
+    isLogged: boolean;
   }
   interface FastifyInstance {
-    /** Leaves a request in the log, with the status that its answer had. */
+    /** Logs a request with the given status. */
     logRequest: (request: FastifyRequest, reply: FastifyReply, status: number) => void;
   }
 }
 
-export interface Answered {
+interface Answered {
   readonly text: string;
   readonly errorCode: string | null;
   readonly isReplay: boolean;
 }
 
-/** Who is told of answered requests; undefined where nobody reads it. */
+/** The receivers of answered requests; undefined when disabled. */
 export interface AnswerSinks {
   readonly requestLog: RequestSink | undefined;
   readonly coverage: CoverageSink | undefined;
 }
 
-/** Leaves every answered request in the log, after its answer has gone out. */
+/** Logs every answered request after its response was sent. */
 export function addRequestLog(app: FastifyInstance, sinks: AnswerSinks): void {
-  app.decorateRequest('sentText', null);
+  app.decorateRequest('bodyText', null);
   app.decorateRequest('answered', null);
-  app.decorateRequest('isLeft', false);
+  app.decorateRequest('isLogged', false);
   app.decorate('logRequest', (request: FastifyRequest, reply: FastifyReply, status: number) =>
-    leaveAnswer(sinks, request, reply, status),
+    logAnswer(sinks, request, reply, status),
   );
   app.addHook('onResponse', (request, reply, done) => {
-    if (!request.isLeft) leaveAnswer(sinks, request, reply);
+    if (!request.isLogged) logAnswer(sinks, request, reply);
     done();
   });
 }
 
 /**
- * Who has no key belongs to no organization, and is not logged; of people only what they write is, because the console that
- * shows the log reads all the time.
+ * Requests without a valid key belong to no organization and are not logged. For people only writes are logged, because the
+ * console, which shows the log, reads all the time.
  */
-export function leaveAnswer(
+export function logAnswer(
   { requestLog: log, coverage }: AnswerSinks,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -55,15 +56,15 @@ export function leaveAnswer(
 ): void {
   const { principal, method, operation } = request;
   if (!principal || (principal.actor.kind === 'person' && method !== 'POST')) return;
-  request.isLeft = true;
+  request.isLogged = true;
   const { answered, ip } = request;
   const { elapsedTime: elapsedMs } = reply;
   const errorCode = answered?.errorCode ?? null;
   if (principal.actor.kind === 'api_key') coverage?.answered(principal.orgId, operation, status, errorCode);
-  // All fields are written out: an object that begins with a spread took 13 µs to fill, this one about 2.
+  // All fields are listed: an object literal that starts with a spread took 13 µs to fill, this one about 2.
   if (
     log?.count({ principal, status, errorCode, elapsedMs, ip }) &&
-    !(errorCode === null && looksAtLog(request))
+    !(errorCode === null && readsLog(request))
   )
     log.keep({
       principal,
@@ -71,26 +72,26 @@ export function leaveAnswer(
       errorCode,
       elapsedMs,
       ip,
-      id: request.id,
+      id: requestIdOf(request),
       method,
       url: request.url,
       route: operation,
       idempotencyKey: answersWithSecret(request) ? '' : request.idempotencyKey,
       isReplay: answered?.isReplay ?? false,
-      sent: request.sentText,
+      sent: request.bodyText,
       answered: method === 'HEAD' ? null : (answered?.text ?? null),
       faultPlanId: request.faultPlan?.id ?? null,
     });
 }
 
-/** Whoever has the Idempotency-Key and the body of such a request could replay its response. */
+/** A reader of the log could replay the response of such a request with its Idempotency-Key and body. */
 function answersWithSecret(request: FastifyRequest): boolean {
   const { route } = request.routeOptions.config;
   return route !== undefined && 'command' in route && (route.command.answersWithSecret ?? false);
 }
 
-/** Whoever follows the log asks all the time, and would see little else than that. Such a request is counted, and not kept. */
-function looksAtLog(request: FastifyRequest): boolean {
+/** A client that polls the log would fill it with its own reads. Such requests are counted, but not logged. */
+function readsLog(request: FastifyRequest): boolean {
   const { route } = request.routeOptions.config;
   return route !== undefined && 'flushBefore' in route && route.flushBefore === 'requests';
 }

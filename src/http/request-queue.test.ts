@@ -72,7 +72,7 @@ describe('the requests of a connection', () => {
     expect(served).toEqual(['1', '2']);
   });
 
-  test('leave the socket paused while one waits, whoever resumes it', async () => {
+  test('leave the socket paused while one waits, even if other code resumes it', async () => {
     const { open } = setUp();
     const { socket, send } = open();
     send('1');

@@ -13,11 +13,11 @@ interface Connection {
   readonly socket: Socket;
   /** The one request that is being served. */
   current: Exchange | undefined;
-  /** Requests that arrived behind it, oldest first. */
+  /** Requests that arrived after it, oldest first. */
   readonly waiting: Exchange[];
   /** Requests whose headers have arrived, since the connection was opened. */
   arrived: number;
-  /** What to do once all requests are answered, after bytes arrived that are not HTTP. */
+  /** Called once all requests are answered, after the client sent bytes that are not HTTP. */
   whenAnswered: (() => void) | undefined;
   /** Response bytes that the client had not read at the previous check. */
   unreadBytes: number;
@@ -28,17 +28,17 @@ export interface RequestQueueSettings {
   readonly unreadBytesMax?: number;
 }
 
-// Node parses a whole packet before anybody can stop it: 64 KiB hold up to 3,640 requests, some 4 KB of memory each.
+// Node parses a whole packet before it can be paused: 64 KiB contain up to 3,640 requests, each about 4 KB of memory.
 const waitingMaxDefault = 10_000;
-// A connection with few waiting requests is served even when others have used up the total.
+// A connection with few waiting requests is served even when the total is exhausted.
 const waitingAlwaysAllowed = 16;
 const unreadBytesMaxDefault = 256 * 1024 * 1024;
 const checkMs = 1_000;
 
 /**
- * Serves the requests of a connection one at a time, in their order. A client that pipelines and does not read its responses
- * therefore costs one response: while requests wait, the socket is not read, and a response is finished only when
- * the kernel has taken all of it. Waiting requests and unread responses are bounded over all connections too.
+ * Serves the requests of a connection one at a time, in order. A client that pipelines and does not read its responses
+ * therefore costs one response: while requests wait, the socket is not read, and a response is finished only when the
+ * kernel has accepted all of it. Waiting requests and unread responses are also bounded over all connections.
  */
 export class RequestQueue {
   readonly #waitingMax: number;
@@ -78,22 +78,23 @@ export class RequestQueue {
   }
 
   /**
-   * A request did not arrive in time. Node finds that out before it reads from its sockets: after a pause of this process (suspended,
-   * or without a processor) the rest of the request may be waiting in the kernel, so it is read first.
+   * A request did not arrive in time. Node checks the timeout before it reads from its sockets. After a pause of this process
+   * (suspended, or without CPU time) the rest of the request may be in the kernel buffer, so read that first.
    */
   onLateRequest(socket: Socket, refuse: () => void): void {
     const connection = this.#connections.get(socket) ?? this.#open(socket);
     const { arrived } = connection;
     const incomplete = incompleteOf(connection);
     setImmediate(() => {
-      const isHere = incomplete ? incomplete.request.complete : connection.arrived > arrived;
-      if (!isHere && socket.writable) this.onClientError(socket, refuse);
+      const hasArrived = incomplete ? incomplete.request.complete : connection.arrived > arrived;
+      if (!hasArrived && socket.writable) this.onClientError(socket, refuse);
     });
   }
 
   /**
-   * The parser has met bytes that are not HTTP, or a request did not arrive in time. `refuse` writes the response that ends the connection. It is
-   * called when the requests before are answered, and not at all when the request that is broken has its response already.
+   * The parser found bytes that are not HTTP, or a request did not arrive in time. `refuse` writes the response that ends the
+   * connection. It is called after the earlier requests are answered, and not at all if the broken request already has its
+   * response.
    */
   onClientError(socket: Socket, refuse: () => void): void {
     const connection = this.#connections.get(socket) ?? this.#open(socket);
@@ -103,7 +104,7 @@ export class RequestQueue {
     const incomplete = incompleteOf(connection);
     const isAnswered = incomplete?.response.headersSent === true;
     if (incomplete && incomplete === current && !isAnswered) {
-      // Its handler has no connection to write to any more.
+      // The handler of that request can no longer write to the connection.
       connection.whenAnswered = () => undefined;
       refuse();
       socket.destroySoon();
@@ -123,7 +124,7 @@ export class RequestQueue {
       ...{ socket, current: undefined, waiting: [], arrived: 0, whenAnswered: undefined, unreadBytes: 0 },
     };
     this.#connections.set(socket, connection);
-    // Node resumes the socket for its own reasons, such as a request body that somebody begins to read.
+    // Node also resumes the socket by itself, for example when a handler starts to read a request body.
     socket.on('resume', () => {
       if (connection.waiting.length > 0 || connection.whenAnswered) socket.pause();
     });
@@ -150,13 +151,13 @@ export class RequestQueue {
     connection.current = exchange;
     if (exchange) {
       this.#waiting -= 1;
-      // Other connections have their turn in between.
+      // Let other connections run in between.
       setImmediate(() => socket.destroyed || this.#serve(connection, exchange));
     } else if (whenAnswered && !socket.destroyed) whenAnswered();
     if (waiting.length === 0 && socket.isPaused()) socket.resume();
   }
 
-  /** Ends connections with the most unread bytes when there are too many over all, unless they were read from since the last check. */
+  /** Over the total limit, closes the connections with the most unread bytes, except those that were read since the last check. */
   #dropUnread(): void {
     const stuck: Connection[] = [];
     let total = 0;

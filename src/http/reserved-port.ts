@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** The port is taken. */
+/** Another process uses the port. */
 export class PortInUse extends Error {
   override readonly name = 'PortInUse';
   readonly port: number;
@@ -15,13 +15,13 @@ export class PortInUse extends Error {
   }
 }
 
-/** A port that belongs to this process while its server is being prepared. */
+/** A port that this process holds while its server starts. */
 export interface ReservedPort {
-  /** Frees the port for the server and returns the connections that arrived early, to be served by it. */
+  /** Releases the port and returns the early connections, which the server then serves. */
   release(): Promise<readonly Socket[]>;
 }
 
-// One that is opened while the server starts waits for it. More than these are closed.
+// Connections that clients open while the server starts wait for it. Connections above this limit are closed.
 const earlyConnectionsMax = 100;
 const portsTried = 20;
 
@@ -40,7 +40,7 @@ export async function reservePort(port: number, host: string): Promise<ReservedP
   return {
     release: () =>
       new Promise((resolve) => {
-        // It calls back when all connections have ended as well, which these have not.
+        // Do not wait for the callback: it fires after all connections have ended, and the early ones stay open.
         server.close();
         setImmediate(() => resolve([...early].map((socket) => socket.ref())));
       }),

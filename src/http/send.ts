@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { Answer } from '../engine/submission.ts';
 import { apiVersion, errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { TextAnswer } from '../kernel/route.ts';
+import type { Answer } from '../kernel/submission.ts';
 import { snapshotType } from '../snapshots/format.ts';
 import { cutConnection } from './connection.ts';
 
 export const jsonType = 'application/json; charset=utf-8';
 
-/** The one place from which answers leave: each has the same headers, whoever made it. */
+/** Sends every JSON, text and error response, so that all have the same headers. */
 function send(
   reply: FastifyReply,
   status: number,
@@ -18,7 +18,7 @@ function send(
   errorCode: ErrorCode | null = null,
   isReplay = false,
 ): FastifyReply {
-  // All is done and committed, and nobody will hear of it.
+  // The command is committed, but the client gets no response.
   if (reply.request.faultPlan?.fault.type === 'lose_answer') return cutConnection(reply, 'close');
   reply.request.answered = { text: body, errorCode, isReplay };
   return reply
@@ -37,17 +37,17 @@ export function sendJson(reply: FastifyReply, status: number, body: string): Fas
   return send(reply, status, jsonType, body);
 }
 
-/** A file: it has no envelope, and its request is named by the header alone. */
+/** Sends a file. It has no envelope; only the header has the request id. */
 export function sendText(reply: FastifyReply, { contentType, text, headers }: TextAnswer): FastifyReply {
   return send(reply.headers(headers), 200, `${contentType}; charset=utf-8`, text);
 }
 
-/** For a HEAD of what has no end: its headers. */
+/** Answers HEAD of a stream with the headers only. */
 export function sendHead(reply: FastifyReply, contentType: string): FastifyReply {
   return send(reply, 200, `${contentType}; charset=utf-8`, '');
 }
 
-/** A file again, too large to be held: it is sent as it is read. */
+/** Streams a file that is too large for memory. */
 export function sendSnapshot(reply: FastifyReply, lines: Readable): FastifyReply {
   return reply
     .code(200)

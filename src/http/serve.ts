@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refusedCommand, type Submission } from '../engine/submission.ts';
+import { submitPrepared } from '../engine/prepared.ts';
+import { refusedCommand } from '../engine/submission.ts';
 import { apiVersions, type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { formatId, idPrefixes } from '../kernel/ids.ts';
@@ -16,9 +17,11 @@ import type {
   WriteRoute,
 } from '../kernel/route.ts';
 import { ExpandQuery, strict } from '../kernel/schema.ts';
+import type { CommandRequest, IdempotencyClaim } from '../kernel/submission.ts';
 import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
+import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendJson, sendRefusal, sendText } from './send.ts';
 import type { HttpSettings } from './settings.ts';
 import { assertTarget, pathOf, targetOf } from './target.ts';
@@ -28,7 +31,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
     idempotencyKey: string;
-    /** The operation that the path and the method name. */
+    /** The operation id of the route. */
     operation: string;
   }
   interface FastifyContextConfig {
@@ -36,14 +39,14 @@ declare module 'fastify' {
   }
 }
 
-/** Whoever admits callers runs this before the body is read, so that a caller without rights cannot make the server read one. */
+/** Authenticates and authorizes a request before its body is read, so that the server reads no body of a rejected caller. */
 export type Admission = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
 
 export interface Serving {
   readonly add: (route: ServedRoute, url: string, admit: Admission) => void;
-  /** For routes that answer by themselves: lets fault plans hit the request. True when it has ended by that. */
+  /** For routes with their own handler: injects faults. Returns true when a fault ended the request. */
   readonly injectFault: RequestFaults['inject'];
-  /** Renders a refusal, after the audit trail has it. */
+  /** Records a refusal in the audit trail, then sends it. */
   readonly refuse: (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -52,134 +55,30 @@ export interface Serving {
 }
 
 const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i;
-// Shedding load must stay cheap, and our own failures are in the log.
+// Load shedding must stay cheap, and server failures are in the log.
 const unaudited: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'internal_error', 'service_unavailable']);
 
+interface Parts {
+  readonly app: FastifyInstance;
+  readonly settings: HttpSettings;
+  readonly faults: RequestFaults;
+}
+
 /**
- * Turns rows of a route table into handlers, for keys and for people alike: what differs is who is admitted. The order of
- * checks is that of the contract: route, caller, right, headers, body, existence, state, meaning; the last three are the
- * machine's.
+ * Creates handlers from a route table, for keys and for people; only the admission differs. The order of checks is part of the
+ * contract: route, caller, permission, headers, body, existence, state, semantics. The state machine does the last three.
  */
 export function createServing(app: FastifyInstance, settings: HttpSettings): Serving {
-  const { engine, reader, wallClock } = settings;
   app.decorateRequest('principal', null);
   app.decorateRequest('idempotencyKey', '');
   app.decorateRequest('operation', '');
   const faults = new RequestFaults(app, settings.faults, settings.docsUrl);
-
-  function submission(
-    request: FastifyRequest,
-    principal: Principal,
-    route: ServedRoute | ApiStreamRoute,
-    kind: Submission['kind'],
-    input: unknown,
-    idempotency: Submission['idempotency'],
-  ): Submission {
-    const now = wallClock();
-    return {
-      kind,
-      input,
-      idempotency,
-      target: targetOf(route, request, principal),
-      wallNow: now,
-      context: {
-        orgId: principal.orgId,
-        appId: principal.appId || null,
-        settings: principal.settings,
-        actor: principal.actor,
-        requestId: request.id,
-        ip: request.ip,
-        suffix: request.id.slice(idPrefixes.request.length + 1),
-      },
-    };
-  }
-
-  function addWrite(route: ServedRoute & WriteRoute, url: string, admit: Admission): void {
-    assertTarget(route);
-    const checkBody = compileBody(route.body ?? strict({}));
-    const checkQuery = compileQuery(route.expandsEntries ? ExpandQuery : strict({}));
-    const isBodyOptional = route.isBodyOptional ?? !route.body;
-    app.route({
-      method: 'POST',
-      url,
-      config: { route },
-      onRequest: admit,
-      handler: async (request, reply) => {
-        const principal = principalOf(request);
-        const body = request.body === undefined && isBodyOptional ? {} : request.body;
-        if (body === undefined)
-          throw new Refused(refuse('invalid_request', { message: 'A JSON body is required.', param: '' }));
-        const query = { ...(request.query as Record<string, unknown>) };
-        const refusal = checkQuery(query) ?? checkBody(body);
-        if (refusal) throw new Refused(refusal);
-        if (request.faultPlans !== null && (await faults.inject(request, reply, route))) return reply;
-        const input = route.input({ principal, params: request.params as Record<string, string>, body });
-        const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
-        const submitted = submission(request, principal, route, route.command, input, idempotency);
-        const expandsEntries = query.expand === 'ledgerEntries';
-        const errand = settings.errands.get(route.command.name);
-        const answer = await (errand?.(submitted) ?? engine.submit({ ...submitted, expandsEntries }));
-        return sendAnswer(reply, answer);
-      },
-    });
-  }
-
-  function addRead(route: ServedRoute & ReadRoute, url: string, admit: Admission): void {
-    const checkQuery = compileQuery(route.query ?? strict({}));
-    const settle = route.flushBefore && settings.writtenBehind[route.flushBefore];
-    app.route({
-      method: 'GET',
-      url,
-      config: { route },
-      onRequest: admit,
-      handler: (request, reply) => {
-        const principal = principalOf(request);
-        const query = { ...(request.query as Record<string, unknown>) };
-        const refusal = checkQuery(query);
-        if (refusal) throw new Refused(refusal);
-        const asked: ReadRequest = {
-          principal,
-          params: request.params as Record<string, string>,
-          query,
-          now: wallClock(),
-          reader,
-          accepts: (type) => asksFor(request.headers.accept, type),
-        };
-        const read = () => {
-          const answer = settle ? settle().then(() => route.read(asked)) : route.read(asked);
-          if (!isPending(answer)) sendRead(reply, answer);
-          else
-            answer
-              .then((found) => sendRead(reply, found))
-              .then(undefined, (error: unknown) => reply.send(error));
-        };
-        // Without an async function: at twenty thousand reads a second its promises are a tenth of the work.
-        if (request.faultPlans === null) return read();
-        faults
-          .inject(request, reply, route)
-          .then((isOver) => (isOver ? undefined : read()))
-          .catch((error: unknown) => reply.send(error));
-      },
-    });
-  }
-
-  /** Where ids come from a seed, a request is counted once it is known whose it is. */
-  function named(admit: Admission): Admission {
-    if (!engine.idGenerator.isSeeded) return admit;
-    return (request, reply, done) =>
-      admit(request, reply, (error) => {
-        const kind = request.method === 'POST' ? 'write' : 'read';
-        if (request.principal)
-          request.id = formatId('request', engine.idGenerator.request(request.principal.orgId, kind));
-        done(error);
-      });
-  }
-
+  const parts: Parts = { app, settings, faults };
   return {
     add: (route, url, admission) => {
-      const admit = named(admission);
-      if (route.method === 'POST') addWrite(route, url, admit);
-      else addRead(route, url, admit);
+      const admit = withSeededId(settings, admission);
+      if (route.method === 'POST') addWrite(parts, route, url, admit);
+      else addRead(parts, route, url, admit);
     },
     injectFault: (request, reply, route) => faults.inject(request, reply, route),
     refuse: async (request, reply, refusal) => {
@@ -188,22 +87,142 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
       if (!principal || !route || !isAudited(route, refusal.code))
         return sendRefusal(reply, refusal, settings.docsUrl());
       const kind = refusedCommand(route.method === 'POST' ? route.command.name : route.operationId, refusal);
-      return sendAnswer(
-        reply,
-        await engine.submit(submission(request, principal, route, kind, undefined, null)),
-      );
+      const submission = commandRequest(settings, request, principal, route, null);
+      return sendAnswer(reply, await settings.engine.submit({ ...submission, kind, input: undefined }));
     },
   };
 }
 
-/** Every refused write is audited, and of the reads those that a key had no right to. */
+/** The caller, target and idempotency key of a command. */
+function commandRequest(
+  { wallClock }: HttpSettings,
+  request: FastifyRequest,
+  principal: Principal,
+  route: ServedRoute | ApiStreamRoute,
+  idempotency: IdempotencyClaim | null,
+): CommandRequest {
+  return {
+    idempotency,
+    target: targetOf(route, request, principal),
+    wallNow: wallClock(),
+    context: {
+      orgId: principal.orgId,
+      appId: principal.appId || null,
+      settings: principal.settings,
+      actor: principal.actor,
+      requestId: requestIdOf(request),
+      ip: request.ip,
+      suffix: request.id.slice(idPrefixes.request.length + 1),
+    },
+  };
+}
+
+function addWrite(
+  { app, settings, faults }: Parts,
+  route: ServedRoute & WriteRoute,
+  url: string,
+  admit: Admission,
+): void {
+  assertTarget(route);
+  const { engine, ports } = settings;
+  const { command, prepare } = route;
+  const checkBody = compileBody(route.body ?? strict({}));
+  const checkQuery = compileQuery(route.expandsEntries ? ExpandQuery : strict({}));
+  const isBodyOptional = route.isBodyOptional ?? !route.body;
+  app.route({
+    method: 'POST',
+    url,
+    config: { route },
+    onRequest: admit,
+    handler: async (request, reply) => {
+      const principal = principalOf(request);
+      const body = request.body === undefined && isBodyOptional ? {} : request.body;
+      if (body === undefined)
+        throw new Refused(refuse('invalid_request', { message: 'A JSON body is required.', param: '' }));
+      const query = { ...(request.query as Record<string, unknown>) };
+      const refusal = checkQuery(query) ?? checkBody(body);
+      if (refusal) throw new Refused(refusal);
+      if (request.faultPlans !== null && (await faults.inject(request, reply, route))) return reply;
+      const input = route.input({ principal, params: request.params as Record<string, string>, body });
+      const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
+      const expandsEntries = query.expand === 'ledgerEntries';
+      const submission = {
+        ...commandRequest(settings, request, principal, route, idempotency),
+        expandsEntries,
+      };
+      const answer = await (prepare
+        ? submitPrepared(engine, ports, { command, prepare }, input, submission)
+        : engine.submit({ ...submission, kind: command, input }));
+      return sendAnswer(reply, answer);
+    },
+  });
+}
+
+function addRead(
+  { app, settings, faults }: Parts,
+  route: ServedRoute & ReadRoute,
+  url: string,
+  admit: Admission,
+): void {
+  const { reader, wallClock } = settings;
+  const checkQuery = compileQuery(route.query ?? strict({}));
+  const flush = route.flushBefore && settings.writtenBehind[route.flushBefore];
+  app.route({
+    method: 'GET',
+    url,
+    config: { route },
+    onRequest: admit,
+    handler: (request, reply) => {
+      const principal = principalOf(request);
+      const query = { ...(request.query as Record<string, unknown>) };
+      const refusal = checkQuery(query);
+      if (refusal) throw new Refused(refusal);
+      const readRequest: ReadRequest = {
+        principal,
+        params: request.params as Record<string, string>,
+        query,
+        now: wallClock(),
+        reader,
+        accepts: (type) => acceptsExplicitly(request.headers.accept, type),
+      };
+      const read = () => {
+        const answer = flush ? flush().then(() => route.read(readRequest)) : route.read(readRequest);
+        if (!isPending(answer)) sendRead(reply, answer);
+        else
+          answer
+            .then((readAnswer) => sendRead(reply, readAnswer))
+            .then(undefined, (error: unknown) => reply.send(error));
+      };
+      // Not an async function: at 20,000 reads per second its promises would be a tenth of the work.
+      if (request.faultPlans === null) return read();
+      faults
+        .inject(request, reply, route)
+        .then((hasEnded) => (hasEnded ? undefined : read()))
+        .catch((error: unknown) => reply.send(error));
+    },
+  });
+}
+
+/** With seeded ids, assigns the request id after admission, because it counts the requests of an organization. */
+function withSeededId({ engine }: HttpSettings, admit: Admission): Admission {
+  if (!engine.idGenerator.isSeeded) return admit;
+  return (request, reply, done) =>
+    admit(request, reply, (error) => {
+      const kind = request.method === 'POST' ? 'write' : 'read';
+      if (request.principal)
+        request.id = formatId('request', engine.idGenerator.request(request.principal.orgId, kind));
+      done(error);
+    });
+}
+
+/** Audits every refused write, and reads that were refused for missing permissions. */
 function isAudited(route: ServedRoute | ApiStreamRoute, code: ErrorCode): boolean {
   if (unaudited.has(code)) return false;
   const status = statusOf(code);
   return route.method === 'POST' || status === 401 || status === 403;
 }
 
-/** The checks on what comes with a request besides who sends it. */
+/** Checks the headers other than authentication: version, idempotency key and content type. */
 export function refuseHeaders(
   request: FastifyRequest,
   route: Pick<ServedRoute | ApiStreamRoute, 'method'>,
@@ -224,7 +243,7 @@ export function refuseHeaders(
 }
 
 export function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Error('a route was served without a look at who asks');
+  if (!request.principal) throw new Error('route served without authentication');
   return request.principal;
 }
 
@@ -244,8 +263,8 @@ function isPage(answer: Presented | PresentedPage): answer is PresentedPage {
   return !('object' in answer);
 }
 
-/** JSON is the form of every answer; another one must be named, and not be turned down by its weight. */
-export function asksFor(accept: string | undefined, type: string): boolean {
+/** Every response is available as JSON. Another type must be withSeededId in Accept, with a quality above 0. */
+export function acceptsExplicitly(accept: string | undefined, type: string): boolean {
   return (accept ?? '').split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());
     return name === type && !parameters.some((text) => /^q=0(\.0*)?$/.test(text));

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { apiVersion } from '../kernel/envelope.ts';
 import { refuse } from '../kernel/errors.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { ApiStreamRoute } from '../kernel/route.ts';
 import { strict } from '../kernel/schema.ts';
 import { cutConnection } from './connection.ts';
 import type { EventStreams, StreamOptions } from './event-stream.ts';
 import { Refused } from './refused.ts';
-import { type AnswerSinks, leaveAnswer } from './request-log.ts';
+import { type AnswerSinks, logAnswer } from './request-log.ts';
 import { sendHead } from './send.ts';
 import { type Admission, principalOf, type Serving } from './serve.ts';
 import { compileQuery } from './validate.ts';
@@ -14,15 +15,15 @@ import { compileQuery } from './validate.ts';
 export interface KeyStreamSettings extends AnswerSinks {
   readonly streams: EventStreams;
   readonly injectFault: Serving['injectFault'];
-  /** Whether a key that was let in still would be. */
+  /** Whether the key of an open stream is still valid. */
   readonly isStillAdmitted: (request: FastifyRequest) => Promise<boolean>;
 }
 
-// What is known of a key is at most half a second old, so one that was revoked listens three quarters of a second longer at most.
-const lookMs = 250;
+// A cached key is at most half a second old, so a stream ends at most 0.75 s after its key was revoked.
+const checkMs = 250;
 const busySeconds = 10;
 
-/** A route of the table that does not end: the live events of the application whose key asks. */
+/** Serves the live event stream of an application to its API keys. */
 export function addKeyStream(
   app: FastifyInstance,
   route: ApiStreamRoute,
@@ -41,10 +42,10 @@ export function addKeyStream(
       const query = { ...(request.query as Record<string, unknown>) };
       const refusal = checkQuery(query);
       if (refusal) throw new Refused(refusal);
-      const takes = route.streams(query);
-      if (typeof takes !== 'function') throw new Refused(takes);
+      const matchesType = route.streams(query);
+      if (typeof matchesType !== 'function') throw new Refused(matchesType);
       if (request.faultPlans !== null && (await settings.injectFault(request, reply, route))) return reply;
-      // A stream has no answer to lose but its head.
+      // The only response that a stream can lose is its head.
       if (request.faultPlan?.fault.type === 'lose_answer') return cutConnection(reply, 'close');
       if (request.method === 'HEAD') return sendHead(reply, 'text/event-stream');
       reply.headers({ 'Request-Id': request.id, 'Api-Version': apiVersion });
@@ -53,27 +54,27 @@ export function addKeyStream(
         settings.streams,
         orgId,
         'Too many live streams are open for this key, in this organization or on this server. Close some of them.',
-        { holder: actor.id, wants: (event) => event.appId === appId && takes(event.type) },
+        { holder: actor.id, wants: (event) => event.appId === appId && matchesType(event.type) },
       );
-      leaveAnswer(settings, request, reply);
-      const looking = setInterval(() => {
-        // While nobody can be asked, nothing can be told either.
+      logAnswer(settings, request, reply);
+      const checkTimer = setInterval(() => {
+        // While the database does not answer, no events are read either.
         settings.isStillAdmitted(request).then(
-          (isGood) => isGood || reply.raw.end(),
+          (isAdmitted) => isAdmitted || reply.raw.end(),
           () => undefined,
         );
-      }, lookMs);
-      reply.raw.once('close', () => clearInterval(looking));
+      }, checkMs);
+      reply.raw.once('close', () => clearInterval(checkTimer));
       return reply;
     },
   });
 }
 
-/** From here on the answer is not Fastify's: what was set for it goes along. */
+/** Takes over the raw response from Fastify, with the headers that were set on the reply. */
 export function beginStream(
   reply: FastifyReply,
   streams: EventStreams,
-  orgId: string,
+  orgId: Id<'organization'>,
   busyMessage: string,
   options: StreamOptions,
 ): void {

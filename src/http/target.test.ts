@@ -7,25 +7,25 @@ const principal = { orgId: `org_${suffix}`, appId: `app_${suffix}` } as Principa
 const route = (fields: object) =>
   ({ operationId: 'x', method: 'POST', path: 'x', ...fields }) as ServedRoute & WriteRoute;
 
-describe('the record that a request is about', () => {
+describe('the target of a request', () => {
   test.each<[what: string, fields: object, params: object, target: object | null]>([
     ['a read has none', { method: 'GET', target: 'payment' }, { id: 'pay_1' }, null],
     ['a write without a target has none', { target: null }, { id: 'pay_1' }, null],
     [
-      'the id in the path is what the caller claims',
+      'the id in the path is a claim of the caller',
       { target: 'payment' },
       { id: 'pay_1' },
       { resource: 'payment', id: 'pay_1', isClaimed: true },
     ],
     ['a missing id is empty', { target: 'payment' }, {}, { resource: 'payment', id: '', isClaimed: true }],
     [
-      'the organization is the one of the caller',
+      'the organization is that of the caller',
       { target: 'organization' },
       { id: 'org_other' },
       { resource: 'organization', id: `org_${suffix}`, isClaimed: false },
     ],
     [
-      'the clock is the one of the application',
+      'the clock is that of the application',
       { target: 'clock' },
       {},
       { resource: 'clock', id: `clk_${suffix}`, isClaimed: false },

@@ -1,24 +1,24 @@
 import type { FastifyRequest } from 'fastify';
-import type { Target } from '../engine/submission.ts';
 import { assert } from '../kernel/assert.ts';
 import { clockIdOf } from '../kernel/clock.ts';
 import type { IdKind } from '../kernel/ids.ts';
 import type { ApiStreamRoute, Principal, ServedRoute, WriteRoute } from '../kernel/route.ts';
+import type { Target } from '../kernel/submission.ts';
 
-/** The kinds of records that a write can be about without an id in its path. */
+/** Record kinds that a write can target without an id in its path. */
 const ownIds: Partial<Record<IdKind, (principal: Principal) => string>> = {
   organization: ({ orgId }) => orgId,
   clock: ({ appId }) => clockIdOf(appId),
 };
 
-/** Checked at startup: a route without its target would leave audit rows that the filter by record misses. */
+/** Checked at startup: a route without its target would write audit rows that the record filter misses. */
 export function assertTarget({ operationId, path, target }: ServedRoute & WriteRoute): void {
   if (path.includes('{id}'))
     assert(target !== null && !ownIds[target], `${operationId} has an id in its path but no target`);
   else assert(target === null || ownIds[target], `${operationId} has no id in its path for its target`);
 }
 
-/** The record that a request is about. Reads have none: they leave no audit row, except when the caller has no right to them. */
+/** The target record of a request. Reads have none: they write no audit row, except when the caller lacks permission. */
 export function targetOf(
   route: ServedRoute | ApiStreamRoute,
   { params }: Pick<FastifyRequest, 'params'>,

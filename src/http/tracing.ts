@@ -7,14 +7,14 @@ declare module 'fastify' {
   }
 }
 
-// They are asked every few seconds by machines, and say nothing about anybody's request.
+// Monitoring polls these every few seconds; their spans would be noise.
 const untraced: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz', '/metrics']);
 
 /**
- * A span for each request. Of the address only the template of the route is told: paths and queries may hold what is secret.
+ * Creates a span for each request. It has only the route template, because paths and queries may contain secrets.
  *
- * By hand and not by `@fastify/otel`: that wraps every hook and every handler of ours in a span of its own, which says in a dozen
- * lines of a trace what is one step here, and knows nothing of a batch, where all that matters happens.
+ * Manual instrumentation instead of `@fastify/otel`: that library creates a separate span for every hook and handler, a dozen spans
+ * for one step, and does not know about batches, where the actual work happens.
  */
 export function addTracing(app: FastifyInstance, tracing: RequestTracing): void {
   app.decorateRequest('span', null);
@@ -23,11 +23,11 @@ export function addTracing(app: FastifyInstance, tracing: RequestTracing): void 
     const { traceparent } = request.headers;
     const span = tracing.request(request.id, typeof traceparent === 'string' ? traceparent : undefined);
     request.span = span;
-    // A caller that goes away ends it as well.
+    // A client that disconnects ends the span as well.
     reply.raw.once('close', () => end(request, reply, span));
     span.within(done);
   });
-  // The body was read by events of the socket, which belong to no request.
+  // The body was read in socket events, which have no request context. Restore the span.
   app.addHook('preValidation', (request, _reply, done) => {
     if (request.span) request.span.within(done);
     else done();

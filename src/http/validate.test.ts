@@ -63,7 +63,7 @@ describe('a body', () => {
     expect(check({ amount: 1, note: 'abc' })).toBeUndefined();
   });
 
-  test('of a part names where the part is', () => {
+  test('of a part has the path of the part', () => {
     expect(compileBody(payment, '/payment')({ amount: 0 })?.param).toBe('/payment/amount');
   });
 });
@@ -107,7 +107,7 @@ describe('all errors of a body', () => {
     expect(errorsOf({ amount: 0, method: { type: 'cash' } })).toEqual(['/method/type', '/amount']);
   });
 
-  test('do not suggest a field that is there', () => {
+  test('do not suggest a field that the body has already', () => {
     const [error] = check({ amount: 1, amont: 1 })?.details.errors ?? [];
     expect(error?.message).toBe('/amont is not a known field. Check its spelling, or leave it out.');
   });
@@ -135,7 +135,7 @@ describe('a form that is described', () => {
     }),
   );
 
-  test('is explained in words', () => {
+  test('is explained by its description', () => {
     expect(
       check({ currency: 'EURO', customerId: 'pay_1' })?.details.errors.map(({ message }) => message),
     ).toEqual([

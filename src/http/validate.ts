@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { firstError, groupErrors, messageOf, pointerOf } from './validation-errors.ts';
 
-/** Values are checked as they are: nothing is coerced, removed or filled in. */
+/** Values are checked unchanged: nothing is coerced, removed or filled in. */
 const options = {
   strict: true,
   strictTypes: false,
@@ -14,11 +14,11 @@ const options = {
   verbose: true,
 } as const;
 const ajv = new Ajv({ ...options, allErrors: false });
-/** Finds every error of a body that the other one has refused. It costs more, and large bodies could make it cost much more. */
+/** Finds all errors of a body that `ajv` has rejected. It is slower, and much slower for large bodies. */
 const thoroughAjv = new Ajv({ ...options, allErrors: true });
 const fieldsMax = 500;
 const errorsMax = 20;
-// Years of four digits, a real day, a zone as far as PostgreSQL knows any: what every client can write and store.
+// Four-digit years, real days, and offsets within the range of PostgreSQL: every client can write and store these.
 const dateTime =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-](0\d|1[0-5]):[0-5]\d)$/;
 const isDateTime = (text: string) => {
@@ -27,14 +27,14 @@ const isDateTime = (text: string) => {
   const lastDay = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
   return Number(month) >= 1 && Number(month) <= 12 && Number(day) >= 1 && Number(day) <= lastDay;
 };
-for (const one of [ajv, thoroughAjv]) one.addFormat('date-time', isDateTime);
+for (const instance of [ajv, thoroughAjv]) instance.addFormat('date-time', isDateTime);
 
 /**
- * A schema is compiled when it is first needed, and once: the console serves the same ones as the API. Compiling all 72 took 0.29 s of
- * a core at every start, and most processes meet few of them.
+ * Compiles a schema once, on first use; the console and the API share schemas. Compiling all 72 took 0.29 s of CPU time at every
+ * start, and most processes use few of them.
  */
 function validatorOf(schema: TSchema): ValidateFunction {
-  // Ajv keeps what it has compiled by the schema itself.
+  // Ajv caches compiled validators by schema.
   return ajv.compile(schema);
 }
 
@@ -50,25 +50,28 @@ interface BodyRefusal extends Refusal {
 
 export type Check = (value: unknown) => BodyRefusal | undefined;
 
-/** `at` is where in the body the value stands that is checked. */
+/** `at` is the JSON pointer of the checked value in the body. */
 export function compileBody(schema: TSchema, at = ''): Check {
   const { anyOf: branches, properties } = schema as { anyOf?: readonly Branch[]; properties?: object };
-  // An object with properties of its own has `anyOf` for a rule among them, not for forms to choose from.
+  // If an object has properties as well, its `anyOf` is a rule for these properties, not a list of forms.
   if (branches && properties === undefined) return compileChoice(branches, at);
   const checkChoices = compileChoices(properties ?? {}, at);
   return (body) => {
-    const inChoices = checkChoices(body);
+    const choiceErrors = checkChoices(body);
     const validate = validatorOf(schema);
-    if (validate(body)) return inChoices.length === 0 ? undefined : refuseAll(inChoices);
-    const own = errorsOf(validate, schema, body, at);
-    return refuseAll([...inChoices, ...own.filter(({ param }) => !inChoices.some(isWithin(param)))]);
+    if (validate(body)) return choiceErrors.length === 0 ? undefined : refuseAll(choiceErrors);
+    const otherErrors = errorsOf(validate, schema, body, at);
+    return refuseAll([
+      ...choiceErrors,
+      ...otherErrors.filter(({ param }) => !choiceErrors.some(isWithin(param))),
+    ]);
   };
 }
 
 const isWithin = (param: string) => (error: InvalidValue) =>
   error.param === param || error.param.startsWith(`${param}/`) || param.startsWith(`${error.param}/`);
 
-/** The fields that have several forms themselves: an error in one is described by its own form as well. */
+/** Checks the fields that have several forms: the errors of such a field are those of its chosen form. */
 function compileChoices(properties: object, at: string): (body: unknown) => readonly InvalidValue[] {
   const checks = Object.entries(properties).flatMap(([name, property]: [string, TSchema]) => {
     const { anyOf: branches } = property as { anyOf?: readonly Partial<Branch>[] };
@@ -93,15 +96,15 @@ interface Branch extends TSchema {
 }
 
 /**
- * A body of several forms, told apart by the first required field of each and the values that it may have. The first form that a
- * body claims to be is the one it is checked against, so that its errors are those of that form alone.
+ * A body with several forms. The first required field of each form with fixed values is its tag. The body is checked against the
+ * first form whose tag matches, so that it gets only the errors of that form.
  */
 function compileChoice(branches: readonly Branch[], at: string): Check {
   const forms = branches.map((branch) => ({ branch, check: compileBody(branch, at) }));
   const last = forms.at(-1);
   const names = [...new Set(branches.flatMap((branch) => tagOf(branch) ?? []))];
   const [name] = names;
-  const isEvery = branches.every((branch) => tagOf(branch) === name);
+  const hasOneTag = branches.every((branch) => tagOf(branch) === name);
   return (body) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) return last?.check(body);
     const fields = body as Readonly<Record<string, unknown>>;
@@ -109,7 +112,7 @@ function compileChoice(branches: readonly Branch[], at: string): Check {
     const tag = names.find((name) => fields[name] !== undefined);
     if (claimed && ((claimed.branch.required ?? []).length > 0 || tag === undefined))
       return claimed.check(body);
-    if (tag === undefined && isEvery && name !== undefined)
+    if (tag === undefined && hasOneTag && name !== undefined)
       return refuseAll([{ param: `${at}/${name}`, message: `${at}/${name} is required.` }]);
     if (tag === undefined) return last?.check(body);
     const values = branches.flatMap(({ properties }) => valuesOf(properties[tag]));
@@ -131,7 +134,7 @@ function valuesOf(property: Branch['properties'][string] | undefined): readonly 
   return property?.enum ?? (property?.const === undefined ? [] : [property.const]);
 }
 
-/** Query strings are text: only what the schema calls an integer, and what is written as one, becomes a number. */
+/** Query strings are text: a value becomes a number only if the schema requires an integer and the text is one. */
 export function compileQuery(schema: TSchema): (query: Record<string, unknown>) => Refusal | undefined {
   const properties = (schema as { properties?: Record<string, { type?: string }> }).properties ?? {};
   const needsQuery = ((schema as { required?: readonly string[] }).required ?? []).length > 0;
@@ -144,8 +147,8 @@ export function compileQuery(schema: TSchema): (query: Record<string, unknown>) 
     }
     const validate = validatorOf(schema);
     if (!validate(query)) return refuseQuery(validate);
-    // As in bodies: the database knows no such character, so nothing could be found by it. Cursors have a refusal of their own.
-    const name = Object.keys(query).find((one) => one !== 'cursor' && String(query[one]).includes('\0'));
+    // As in bodies: PostgreSQL cannot store U+0000, so no record could match. Cursors have their own refusal.
+    const name = Object.keys(query).find((key) => key !== 'cursor' && String(query[key]).includes('\0'));
     if (name === undefined) return undefined;
     return refuse('invalid_request', { message: `${name} must not contain U+0000.`, param: name });
   };
@@ -164,7 +167,7 @@ function errorsOf(
   });
 }
 
-/** `param` and `message` are those of the first error. `details.errors` has the first error of each value, also that one. */
+/** `param` and `message` are those of the first error. `details.errors` has the first error of each value, including that one. */
 function refuseAll(errors: readonly InvalidValue[]): BodyRefusal {
   const [first] = errors;
   const params = new Map<string, InvalidValue>();

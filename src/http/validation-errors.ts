@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { nearest } from '../../sdk/nearest.ts';
 
-/** The errors by value. A union reports the errors of each of its alternatives and then itself: these are one group. */
+/** Groups the errors by value. A union reports the errors of each alternative and then its own: these are one group. */
 export function groupErrors(errors: readonly ErrorObject[]): readonly (readonly ErrorObject[])[] {
   const groups: ErrorObject[][] = [];
   for (const error of errors) {
@@ -15,7 +15,7 @@ export function groupErrors(errors: readonly ErrorObject[]): readonly (readonly 
 }
 
 /**
- * The error to show for one value. Of a union it is that of the alternative that the value was meant for: the one whose type it has.
+ * The error to show for one value. For a union it is the error of the alternative that has the type of the value.
  */
 export function firstError(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);
@@ -72,7 +72,7 @@ export function messageOf(error: ErrorObject, param: string): string {
   }
 }
 
-/** A field that the body has already was not meant. */
+/** Does not suggest a field that the body has already. */
 function fieldHint({ params, parentSchema, data }: ErrorObject): string {
   const present = Object.keys(data as object);
   const absent = Object.keys((parentSchema?.properties ?? {}) as object).filter(
@@ -88,7 +88,7 @@ function valueHint({ params, data }: ErrorObject): string {
   return value === undefined ? '' : ` Did you mean ${value}?`;
 }
 
-/** Schemas describe their patterns in words. An id says itself how it begins. */
+/** Schemas have a description of their pattern. For ids, the prefix is read from the pattern. */
 function expectedForm({ params, parentSchema }: ErrorObject): string {
   const pattern = String(params.pattern);
   const prefix = /^\^([a-z]+_)\[/.exec(pattern)?.[1];
@@ -99,7 +99,7 @@ function expectedForm({ params, parentSchema }: ErrorObject): string {
     : `does not have the right form (${pattern}).`;
 }
 
-/** `anyOf` stands for a choice of fields on an object, and for a choice of types on a value. */
+/** `anyOf` means a choice of fields on an object, and a choice of types on a value. */
 function alternatives(error: ErrorObject, where: string): string {
   const names = requiredChoices(error);
   if (names.length > 0) return `${where} needs at least one of ${names.join(', ')}.`;

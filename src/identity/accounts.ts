@@ -1,13 +1,14 @@
 import type { Connection } from '../db/database.ts';
 import { newSuffix } from '../engine/ids.ts';
-import { formatId } from '../kernel/ids.ts';
+import { formatId, type Id } from '../kernel/ids.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
+import { minuteMs } from '../kernel/time.ts';
 import { provisionalMinutes } from './constants.ts';
 
 type Queries = Pick<Connection, 'query'>;
 
 export interface Account {
-  readonly id: string;
+  readonly id: Id<'person'>;
   readonly email: string;
   readonly name: string;
   readonly hasTwoFactor: boolean;
@@ -42,11 +43,11 @@ export async function createAccount(
   database: Queries,
   { name, email, passwordHash, isProvisional = false, isSeeded = false }: NewAccount,
   now: Instant,
-): Promise<string | null> {
+): Promise<Id<'person'> | null> {
   const at = new Date(now).toISOString();
-  const [created] = await database.query<{ readonly id: string }>(insertAccount, [
+  const [created] = await database.query<{ readonly id: Id<'person'> }>(insertAccount, [
     ...[formatId('person', newSuffix()), formatId('session', newSuffix()), name, email, passwordHash, at],
-    isProvisional ? new Date(now + provisionalMinutes * 60_000).toISOString() : null,
+    isProvisional ? new Date(now + provisionalMinutes * minuteMs).toISOString() : null,
     isSeeded ? at : null,
   ]);
   return created?.id ?? null;
@@ -81,7 +82,7 @@ const confirm: Statement = {
   text: 'update persons set provisional_until = null where id = $1',
 };
 
-/** The person has joined: the account stays. */
+/** The person has joined: makes the account permanent. */
 export async function confirmAccount(database: Queries, id: string): Promise<void> {
   await database.query(confirm, [id]);
 }
@@ -92,12 +93,12 @@ const discard: Statement = {
     and not exists (select from members m where m.person_id = p.id)`,
 };
 
-/** The person could not join: the account goes, with its password and sessions. */
+/** The person could not join: deletes the account with its password and sessions. */
 export async function discardAccount(database: Queries, id: string): Promise<void> {
   await database.query(discard, [id]);
 }
 
-/** Sign-ups that were cut off before they joined, as by a crash. */
+/** Deletes sign-ups that were interrupted before joining, for example by a crash. */
 export const discardOverdueAccounts: Statement = {
   name: 'accounts_discard_overdue',
   text: `with overdue as (select p.id, exists (select from members m where m.person_id = p.id) as has_joined
@@ -129,15 +130,15 @@ const endPending: Statement = {
   text: 'delete from person_verifications where value = $1',
 };
 
-/** Sign-ins that gave the old password and wait for a second factor. */
-export async function endPendingSignIns(database: Queries, personId: string): Promise<void> {
+/** Ends sign-ins that passed the password check and wait for a second factor. */
+export async function endPendingSignIns(database: Queries, personId: Id<'person'>): Promise<void> {
   await database.query(endPending, [personId]);
 }
 
-/** Sets a password and ends what the old one gave access to: sessions, pending sign-ins, links. Call it in a transaction. */
+/** Sets a password and ends sessions, pending sign-ins and reset links. Call it in a transaction. */
 export async function replacePassword(
   connection: Queries,
-  personId: string,
+  personId: Id<'person'>,
   passwordHash: string,
   now: Instant,
 ): Promise<void> {
@@ -158,10 +159,10 @@ const endSecondFactor: Statement = {
   text: 'delete from person_two_factors where person_id = $1',
 };
 
-/** The account becomes the seed's: whoever registered it cannot sign in any more. Call it in a transaction. */
+/** Makes the account a seeded one: the person who registered it cannot sign in any more. Call it in a transaction. */
 export async function takeOverAccount(
   connection: Queries,
-  personId: string,
+  personId: Id<'person'>,
   passwordHash: string,
   now: Instant,
 ): Promise<void> {

@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import { newSuffix } from '../engine/ids.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
+import { daySeconds } from '../kernel/time.ts';
 import { addressHeader, sessionDays } from './constants.ts';
 import { cookiePrefixOf, sessionKey } from './cookie-prefix.ts';
 import { dialectOf } from './dialect.ts';
@@ -11,18 +12,17 @@ import { hashPassword, isPassword } from './password.ts';
 
 export interface BetterAuthSettings {
   readonly database: Database;
-  /** The server's own; what signs sessions is derived from it. */
+  /** The server secret; the session signing key is derived from it. */
   readonly secret: string;
-  /** Whether people come over TLS. */
+  /** Whether browsers connect over TLS. */
   readonly isTls: boolean;
 }
 
-const day = 86_400;
 const at = { createdAt: 'created_at', updatedAt: 'updated_at' };
 
 /**
- * Better Auth: accounts, sessions, second factors. Organizations, roles and keys are not its business but the engine's, so
- * that each change of them is in the audit trail. Nobody reaches its own routes: the console's are in http/.
+ * Better Auth: accounts, sessions, second factors. The engine manages organizations, roles and keys, so that each change is in
+ * the audit trail. Better Auth's own routes are not exposed; the console's routes are in http/.
  */
 export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings) {
   const key = sessionKey(secret);
@@ -38,10 +38,10 @@ export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings
       enabled: true,
       autoSignIn: true,
       minPasswordLength: limits.passwordLengthMin,
-      // It counts halves of emoji; what a password may be is said by the schema of the route.
+      // Better Auth counts UTF-16 code units; the route's schema enforces the real limit.
       maxPasswordLength: 2 * limits.passwordLengthMax,
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
-      // Accounts are created in one statement (accounts.ts), and reset links know their creator (reset-links.ts).
+      // Accounts are created in one statement (accounts.ts), and reset links store their creator (reset-links.ts).
       disableSignUp: true,
     },
     user: {
@@ -57,8 +57,8 @@ export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings
         userAgent: 'user_agent',
         ...at,
       },
-      expiresIn: sessionDays * day,
-      updateAge: day,
+      expiresIn: sessionDays * daySeconds,
+      updateAge: daySeconds,
     },
     account: {
       modelName: 'person_accounts',
@@ -77,7 +77,7 @@ export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings
     verification: {
       modelName: 'person_verifications',
       fields: { expiresAt: 'expires_at', ...at },
-      // An identifier signs in whoever has it, together with a code.
+      // An identifier together with a code is enough to sign in.
       storeIdentifier: 'hashed',
     },
     plugins: [
@@ -103,7 +103,7 @@ export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings
       cookiePrefix: cookiePrefixOf(secret, isTls),
       useSecureCookies: false,
       defaultCookieAttributes: { httpOnly: true, secure: isTls, sameSite: 'strict', path: '/' },
-      // Where a request may come from is looked at before, for all of the console alike.
+      // The server checks the origin of all console requests before they get here.
       disableCSRFCheck: true,
       disableOriginCheck: true,
       ipAddress: { ipAddressHeaders: [addressHeader] },

@@ -10,7 +10,7 @@ export interface Outcome<Value> {
 
 export type Attempt<Value> = Promise<Outcome<Value> | Refusal>;
 
-/** Better Auth's error codes, and ours. */
+/** Maps Better Auth's error codes to ours. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   INVALID_EMAIL_OR_PASSWORD: 'sign_in_failed',
   INVALID_EMAIL: 'invalid_request',
@@ -33,7 +33,7 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   SESSION_EXPIRED: 'session_missing',
 };
 
-/** Calls Better Auth. A refusal that the person can act on becomes one of ours; `unnamed` is for refusals without a code. */
+/** Calls Better Auth and maps its client errors to ours; `unnamed` is the code for errors without one. */
 export async function callBetterAuth<Response, Value>(
   call: () => Promise<{ readonly response: Response; readonly headers: Headers }>,
   read: (response: Response) => Value,

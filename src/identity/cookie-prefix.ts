@@ -5,7 +5,7 @@ export function sessionKey(secret: string): string {
   return Buffer.from(hkdfSync('sha256', secret, 'sandbank', 'console sessions v1', 32)).toString('hex');
 }
 
-/** Browsers share cookies between the ports of a host: two servers on one laptop must not sign each other's people out. */
+/** Browsers share cookies between the ports of a host: two servers on one laptop must not sign each other's users out. */
 export function cookiePrefixOf(secret: string, isTls: boolean): string {
   const mark = createHash('sha256').update(sessionKey(secret)).digest('hex').slice(0, 8);
   return `${isTls ? '__Host-' : ''}sandbank-${mark}`;

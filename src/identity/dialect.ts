@@ -1,16 +1,28 @@
-import { PostgresDialect, type PostgresPool, type PostgresPoolClient } from 'kysely';
+import {
+  type PostgresCursor,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely';
 import type { Database } from '../db/database.ts';
+import { assert } from '../kernel/assert.ts';
 
 /**
- * Our database as the library that signs people in knows one. Each statement goes through the pool by itself: that library is
- * told not to use transactions, because PGlite has one connection, which a transaction of its own would hold.
+ * A Kysely dialect for Better Auth on top of our database. Each statement goes through the pool separately: Better Auth is
+ * configured without transactions, because PGlite has a single connection, which such a transaction would occupy.
  */
 export function dialectOf(database: Pick<Database, 'execute'>): PostgresDialect {
-  const client: PostgresPoolClient = {
-    // biome-ignore lint/suspicious/noExplicitAny: the interface is Kysely's, which also knows cursors; none is ever asked for.
-    query: (async (text: string, values: readonly unknown[]) => database.execute(text, values)) as any,
-    release: () => undefined,
-  };
+  function query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  function query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+  function query<Row>(
+    text: string | PostgresCursor<Row>,
+    values: readonly unknown[] = [],
+  ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
+    assert(typeof text === 'string', 'a dialect without a cursor class must not receive cursors');
+    return database.execute(text, values) as Promise<PostgresQueryResult<Row>>;
+  }
+  const client: PostgresPoolClient = { query, release: () => undefined };
   const pool: PostgresPool = { connect: async () => client, end: async () => undefined };
   return new PostgresDialect({ pool });
 }

@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Instant } from '../kernel/table.ts';
+import { dayMs, daySeconds } from '../kernel/time.ts';
 
 /** The account that a device is known to. The password hash is part of the signature: a new password ends all known devices. */
 export interface DeviceOwner {
@@ -8,7 +9,6 @@ export interface DeviceOwner {
 }
 
 const validDays = 180;
-const dayMs = 86_400_000;
 /** Accounts that one browser remembers; a sixth replaces the oldest. */
 const accountsMax = 5;
 const idBytes = 12;
@@ -22,8 +22,8 @@ interface Entry {
 }
 
 /**
- * Browsers that have signed in to an account before. They prove it by a signed cookie and get a sign-in budget of their own, so
- * that guesses from elsewhere do not slow them down. The cookie signs nobody in.
+ * Browsers that have signed in to an account before. They prove it with a signed cookie and get a separate sign-in budget, so
+ * that guesses from elsewhere do not slow them down. The cookie alone does not sign in.
  */
 export class KnownDevices {
   readonly #key: Buffer;
@@ -41,17 +41,17 @@ export class KnownDevices {
     return this.#entries(cookies, now).find((entry) => this.#isOf(entry, owner))?.deviceId;
   }
 
-  /** The cookie by which the browser is known from now on. It keeps its id, and so its budget, when it is known already. */
+  /** The cookie that makes the browser a known device. A device that is already known keeps its id, and so its budget. */
   remember(cookies: string | undefined, owner: DeviceOwner, now: Instant): string {
     const entries = this.#entries(cookies, now);
     const known = entries.find((entry) => this.#isOf(entry, owner));
     const deviceId = known?.deviceId ?? randomBytes(idBytes).toString('base64url');
     const issued = now.toString(36);
-    const fresh = `${issued}.${deviceId}.${this.#sign(owner, issued, deviceId)}`;
+    const renewed = `${issued}.${deviceId}.${this.#sign(owner, issued, deviceId)}`;
     const others = entries.filter((entry) => entry !== known).map(({ text }) => text);
-    const value = [fresh, ...others].slice(0, accountsMax).join('~');
+    const value = [renewed, ...others].slice(0, accountsMax).join('~');
     const secure = this.#isTls ? '; Secure' : '';
-    return `${this.#cookieName}=${value}; Max-Age=${validDays * 86_400}; Path=/; HttpOnly${secure}; SameSite=Strict`;
+    return `${this.#cookieName}=${value}; Max-Age=${validDays * daySeconds}; Path=/; HttpOnly${secure}; SameSite=Strict`;
   }
 
   #entries(cookies: string | undefined, now: Instant): readonly Entry[] {

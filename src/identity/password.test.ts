@@ -4,7 +4,7 @@ import {
   hashPassword,
   hashWith,
   isPassword,
-  strongFigures,
+  productionParameters,
   withTrustedHashing,
 } from './password.ts';
 
@@ -12,7 +12,7 @@ import {
 const weakFigures = { cost: 16, blockSize: 1, parallelization: 1 };
 
 beforeAll(() => hashWith(weakFigures));
-afterAll(() => hashWith(strongFigures));
+afterAll(() => hashWith(productionParameters));
 
 describe('a password', () => {
   test('is recognized, and no other', async () => {
@@ -51,7 +51,7 @@ describe('a password', () => {
 });
 
 test('production hashes with parameters that OWASP lists', () => {
-  expect(strongFigures).toEqual({ cost: 32_768, blockSize: 8, parallelization: 3 });
+  expect(productionParameters).toEqual({ cost: 32_768, blockSize: 8, parallelization: 3 });
 });
 
 describe('many passwords at once', () => {

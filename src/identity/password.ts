@@ -2,48 +2,48 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 
 /**
- * Passwords are kept as scrypt of them, with the figures in front, so that they can be raised later: N 2^15, r 8, p 3 is
- * one of the settings that OWASP lists as equally strong. It takes 32 MiB, and about 0.2 s of one core; N 2^17 with p 1
- * would take 128 MiB for each person who signs in at the same time.
+ * Passwords are stored as scrypt hashes, prefixed with the parameters, so that they can be raised later. N 2^15, r 8, p 3 is
+ * one of the settings that OWASP lists as equally strong. It needs 32 MiB and about 0.2 s of one core; N 2^17 with p 1
+ * would need 128 MiB for each concurrent sign-in.
  */
-export const strongFigures: Figures = { cost: 2 ** 15, blockSize: 8, parallelization: 3 };
+export const productionParameters: ScryptParameters = { cost: 2 ** 15, blockSize: 8, parallelization: 3 };
 const keyBytes = 32;
 const saltBytes = 16;
-// Two at once: those who sign in shall not take all the threads that the files and the database need.
-const atOnceMax = 2;
+// At most two at a time: hashing must not take all threads of the pool, which file access and the database need.
+const concurrencyMax = 2;
 
-interface Figures {
+interface ScryptParameters {
   readonly cost: number;
   readonly blockSize: number;
   readonly parallelization: number;
 }
 
-let figures = strongFigures;
+let parameters = productionParameters;
 
-/** For tests, in which people sign up by the hundred. What is kept says how it was made, so nothing else need know. */
-export function hashWith(own: Figures): void {
-  figures = own;
+/** For tests with hundreds of sign-ups. A stored hash contains its parameters, so verification needs no change. */
+export function hashWith(changed: ScryptParameters): void {
+  parameters = changed;
 }
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  const key = await derive(password, salt, figures);
-  const { cost, blockSize, parallelization } = figures;
+  const key = await derive(password, salt, parameters);
+  const { cost, blockSize, parallelization } = parameters;
   return ['scrypt', cost, blockSize, parallelization, salt.toString('base64'), key.toString('base64')].join(
     '$',
   );
 }
 
-export async function isPassword(password: string, kept: string): Promise<boolean> {
-  const [name, cost, blockSize, parallelization, salt = '', key = ''] = kept.split('$');
+export async function isPassword(password: string, stored: string): Promise<boolean> {
+  const [name, cost, blockSize, parallelization, salt = '', key = ''] = stored.split('$');
   if (name !== 'scrypt') return false;
-  const own = { cost: Number(cost), blockSize: Number(blockSize), parallelization: Number(parallelization) };
-  const wanted = Buffer.from(key, 'base64');
-  const derived = await derive(password, Buffer.from(salt, 'base64'), own);
-  return derived.length === wanted.length && timingSafeEqual(derived, wanted);
+  const used = { cost: Number(cost), blockSize: Number(blockSize), parallelization: Number(parallelization) };
+  const expected = Buffer.from(key, 'base64');
+  const derived = await derive(password, Buffer.from(salt, 'base64'), used);
+  return derived.length === expected.length && timingSafeEqual(derived, expected);
 }
 
-/** Too many hashes wait for their turn. Callers answer that it can be tried again soon. */
+/** The hash queue is full. Callers answer 429 with a short Retry-After. */
 export class HashQueueFull extends Error {
   override readonly name = 'HashQueueFull';
 }
@@ -53,7 +53,7 @@ const waitingMax = 32;
 const waitingMaxOfTrusted = 64;
 const trusted = new AsyncLocalStorage<true>();
 
-/** Hashes for callers who are known already: a flood of strangers leaves room for them in the queue. */
+/** Hashes for known callers, for whom the queue has reserved room when unknown clients flood it. */
 export function withTrustedHashing<Result>(work: () => Promise<Result>): Promise<Result> {
   return trusted.run(true, work);
 }
@@ -61,17 +61,17 @@ export function withTrustedHashing<Result>(work: () => Promise<Result>): Promise
 let running = 0;
 const waiting: (() => void)[] = [];
 
-async function derive(password: string, salt: Buffer, own: Figures): Promise<Buffer> {
-  if (running >= atOnceMax && waiting.length >= (trusted.getStore() ? waitingMaxOfTrusted : waitingMax))
+async function derive(password: string, salt: Buffer, used: ScryptParameters): Promise<Buffer> {
+  if (running >= concurrencyMax && waiting.length >= (trusted.getStore() ? waitingMaxOfTrusted : waitingMax))
     throw new HashQueueFull('too many passwords are being hashed');
-  while (running >= atOnceMax) await new Promise<void>((resolve) => waiting.push(resolve));
+  while (running >= concurrencyMax) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {
     return await new Promise<Buffer>((resolve, reject) => {
-      // The form in which a password was typed is not part of it: é has two spellings.
+      // Unicode normalization, because é has two encodings.
       const text = password.normalize('NFKC');
-      const maxmem = 256 * own.cost * own.blockSize;
-      scrypt(text, salt, keyBytes, { ...own, maxmem }, (error, key) =>
+      const maxmem = 256 * used.cost * used.blockSize;
+      scrypt(text, salt, keyBytes, { ...used, maxmem }, (error, key) =>
         error ? reject(error) : resolve(key),
       );
     });

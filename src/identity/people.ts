@@ -1,5 +1,6 @@
 import type { Database } from '../db/database.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
   type Account,
@@ -26,7 +27,7 @@ import {
   signInBudgets,
 } from './sign-in-throttle.ts';
 
-export type { Person, SignedIn, Visitor } from './sessions.ts';
+export type { Person, Visitor } from './sessions.ts';
 
 export interface PeopleSettings {
   readonly database: Database;
@@ -38,7 +39,7 @@ export interface PeopleSettings {
 export interface DeclaredUser {
   readonly email: string;
   readonly password: string;
-  /** Whether an account that somebody registered themselves becomes the seed's. */
+  /** Whether the seed takes over a self-registered account. */
   readonly takeOver?: boolean | undefined;
 }
 
@@ -47,7 +48,7 @@ export interface SecondFactor {
   readonly backupCodes: readonly string[];
 }
 
-/** The people who use the console: who they are, and how they prove it. Memberships say what they may do. */
+/** Console users and their authentication. Memberships define their permissions. */
 export class People extends Sessions {
   readonly #database: Database;
   readonly #cookiePrefix: string;
@@ -70,8 +71,8 @@ export class People extends Sessions {
   }
 
   /**
-   * Creates an account and signs in. With `join`, the account exists only if joining succeeds: one invitation makes one account,
-   * however many sign up with it at once.
+   * Creates an account and signs in. With `join`, the account exists only if joining succeeds: an invitation creates one account,
+   * even with concurrent sign-ups.
    */
   async signUp(
     { name, email, password }: { name: string; email: string; password: string },
@@ -80,29 +81,29 @@ export class People extends Sessions {
   ): Attempt<Person> {
     const now = this.#wallClock();
     const network = networkOf(visitor.address);
-    const taken: Budget = { limit: 'takenAddress', of: network };
-    const refusal = await this.#throttle.take([taken, { limit: 'signUp', of: network }], now);
+    const addressBudget: Budget = { limit: 'takenAddress', of: network };
+    const refusal = await this.#throttle.take([addressBudget, { limit: 'signUp', of: network }], now);
     if (refusal) return refusal;
     const passwordHash = await hashUnlessFull(password);
     if (passwordHash === undefined) return refuseOverload();
-    const asked = { name, email: email.toLowerCase(), passwordHash, isProvisional: join !== undefined };
-    const id = await createAccount(this.#database, asked, now);
+    const account = { name, email: email.toLowerCase(), passwordHash, isProvisional: join !== undefined };
+    const id = await createAccount(this.#database, account, now);
     if (id === null) return refuse('email_taken');
-    await this.#throttle.giveBack([taken]);
-    const person = { id, email: asked.email, name, hasTwoFactor: false };
-    // If joining fails without an answer, the account stays provisional, and is kept only if it has joined after all.
+    await this.#throttle.release([addressBudget]);
+    const person = { id, email: account.email, name, hasTwoFactor: false };
+    // If joining fails without an answer, the account stays provisional; the reaper removes it unless it has joined after all.
     const unjoined = await join?.(person);
     if (unjoined) {
       await discardAccount(this.#database, id);
       return unjoined;
     }
     if (join) await confirmAccount(this.#database, id);
-    // The account exists by now, so the request must not fail because strangers have filled the hash queue.
-    const outcome = await withTrustedHashing(() => this.#checkPassword(asked.email, password, visitor));
+    // The account exists now, so the request must not fail because unknown clients have filled the hash queue.
+    const outcome = await withTrustedHashing(() => this.#checkPassword(account.email, password, visitor));
     return outcome.ok ? this.#remembered({ ...outcome, value: person }, visitor) : outcome;
   }
 
-  /** Null when the person has a second factor, and is not signed in yet. */
+  /** Null when the person must still enter a second factor. */
   async signIn(
     { email, password }: { email: string; password: string },
     visitor: Visitor,
@@ -136,7 +137,7 @@ export class People extends Sessions {
     return account && this.#devices.find(cookies, account, this.#wallClock());
   }
 
-  /** The account knows this browser from now on. */
+  /** Makes this browser a known device of the account. */
   async #remembered<Value extends { readonly id: string }>(
     outcome: Outcome<Value>,
     visitor: Visitor,
@@ -148,21 +149,21 @@ export class People extends Sessions {
   }
 
   /** The second step of signing in, or the confirmation of a new second factor by the person who is signed in. */
-  async verifySecond(asked: { code: string } | { backupCode: string }, visitor: Visitor): Attempt<Person> {
+  async verifySecond(factor: { code: string } | { backupCode: string }, visitor: Visitor): Attempt<Person> {
     const personId = (await this.whoIs(visitor))?.value.person.id ?? (await this.#pendingPerson(visitor));
     if (personId === undefined) return refuse('two_factor_failed');
     const account = await findAccount(this.#database, { id: personId });
     const budgets = [secondFactorBudget(personId, this.#deviceOf(account, visitor))];
     const refusal = await this.#throttle.take(budgets, this.#wallClock());
     if (refusal) return refusal;
-    const outcome = await this.#checkSecond(asked, personId, visitor);
+    const outcome = await this.#checkSecond(factor, personId, visitor);
     if (!outcome.ok) return outcome;
     await this.#throttle.recordSuccess(budgets);
     return this.#remembered(outcome, visitor);
   }
 
-  /** Whose sign-in waits for a second factor. Better Auth checks the signature of the cookie; nobody guesses its identifier. */
-  async #pendingPerson({ cookies }: Visitor): Promise<string | undefined> {
+  /** The person whose sign-in waits for a second factor. Better Auth checks the cookie's signature; its identifier cannot be guessed. */
+  async #pendingPerson({ cookies }: Visitor): Promise<Id<'person'> | undefined> {
     const cookie = cookieOf(cookies, `${this.#cookiePrefix}.two_factor`);
     if (cookie === undefined) return undefined;
     const [identifier = ''] = cookie.split('.', 1);
@@ -170,37 +171,37 @@ export class People extends Sessions {
   }
 
   async #checkSecond(
-    asked: { code: string } | { backupCode: string },
-    personId: string,
+    factor: { code: string } | { backupCode: string },
+    personId: Id<'person'>,
     visitor: Visitor,
   ): Attempt<Person> {
     const headers = headersOf(visitor);
     const { api, $context } = await this.betterAuth();
-    if ('backupCode' in asked)
+    if ('backupCode' in factor)
       return callBetterAuth(
-        () => api.verifyBackupCode({ body: { code: asked.backupCode }, headers, returnHeaders: true }),
+        () => api.verifyBackupCode({ body: { code: factor.backupCode }, headers, returnHeaders: true }),
         ({ user }) => personOf(user),
-        // A backup code that another request uses at this moment is refused without an error code.
+        // Better Auth rejects a backup code that a concurrent request is using without an error code.
         'two_factor_failed',
       );
     const { symmetricDecrypt } = await import('better-auth/crypto');
     const { secretConfig } = await $context;
     const decrypt = (data: string) => symmetricDecrypt({ key: secretConfig, data });
-    const claim = await claimCode(this.#database, personId, asked.code, decrypt, Date.now());
-    // Better Auth counts the failures of each sign-in, so it checks a code in any case: none that could be right, unless claimed.
-    const code = claim === 'claimed' ? asked.code : '';
+    const claim = await claimCode(this.#database, personId, factor.code, decrypt, Date.now());
+    // Better Auth counts the failures of each sign-in, so it always checks a code: an invalid one unless the code was claimed.
+    const code = claim === 'claimed' ? factor.code : '';
     const outcome = await callBetterAuth(
       () => api.verifyTOTP({ body: { code }, headers, returnHeaders: true }),
       ({ user }) => personOf(user),
       'two_factor_failed',
     );
     if (claim !== 'used') return outcome;
-    return refuse('two_factor_failed', { message: 'This code was used already. Wait for the next one.' });
+    return refuse('two_factor_failed', { message: 'This code was already used. Wait for the next one.' });
   }
 
-  /** Ends all other sessions, sign-ins that wait for a second factor, and known devices: the old password may have leaked. */
+  /** Ends all other sessions, pending sign-ins and known devices: the old password may have leaked. */
   async changePassword(
-    asked: { currentPassword: string; newPassword: string },
+    passwords: { currentPassword: string; newPassword: string },
     person: Person,
     visitor: Visitor,
   ): Attempt<null> {
@@ -208,7 +209,7 @@ export class People extends Sessions {
       callBetterAuth(
         async () =>
           (await this.betterAuth()).api.changePassword({
-            body: { ...asked, revokeOtherSessions: true },
+            body: { ...passwords, revokeOtherSessions: true },
             headers: headersOf(visitor),
             returnHeaders: true,
           }),
@@ -252,16 +253,16 @@ export class People extends Sessions {
   }
 
   /**
-   * A link with which the person of this address chooses a new password. The creator is a person, or null for the operator. Null
-   * when nobody has this address, or the creator has no right to the link.
+   * A link to choose a new password for the account with this address. The creator is a person, or null for the operator. Returns
+   * null when no account has this address, or the creator is not allowed to create the link.
    */
-  async createResetLink(email: string, creatorId: string | null): Promise<ResetLink | null> {
+  async createResetLink(email: string, creatorId: Id<'person'> | null): Promise<ResetLink | null> {
     const account = await findAccount(this.#database, { email });
     return account ? this.#links.create(account.id, creatorId, this.#wallClock()) : null;
   }
 
-  async resetPassword(asked: { token: string; newPassword: string }): Attempt<Pick<Person, 'id'>> {
-    const { token, newPassword } = asked;
+  async resetPassword(reset: { token: string; newPassword: string }): Attempt<Pick<Person, 'id'>> {
+    const { token, newPassword } = reset;
     if (!(await this.#links.isValid(token, this.#wallClock()))) return refuse('link_invalid');
     const passwordHash = await withTrustedHashing(() => hashUnlessFull(newPassword));
     if (passwordHash === undefined) return refuseOverload();
@@ -270,10 +271,10 @@ export class People extends Sessions {
   }
 
   /**
-   * For the seed file: the person of this address, created with the password when there is none. `isSeeded` is false for an account
-   * that somebody registered themselves, unless the seed takes it over.
+   * For the seed file: finds the account with this address, or creates it with the password. `isSeeded` is false for a
+   * self-registered account, unless the seed takes it over.
    */
-  async declare(user: DeclaredUser): Promise<{ readonly id: string; readonly isSeeded: boolean }> {
+  async declare(user: DeclaredUser): Promise<{ readonly id: Id<'person'>; readonly isSeeded: boolean }> {
     const { email, password, takeOver = false } = user;
     const address = email.toLowerCase();
     const found = await findAccount(this.#database, { email: address });
@@ -285,9 +286,9 @@ export class People extends Sessions {
       );
       return { id: found.id, isSeeded: true };
     }
-    const asked = { name: address.slice(0, address.indexOf('@')), email: address, isSeeded: true };
-    const id = await createAccount(this.#database, { ...asked, passwordHash }, this.#wallClock());
-    // Another node may start with the same file at the same moment, and be first.
+    const account = { name: address.slice(0, address.indexOf('@')), email: address, isSeeded: true };
+    const id = await createAccount(this.#database, { ...account, passwordHash }, this.#wallClock());
+    // Null: another node that starts with the same file created it first.
     return id === null ? this.declare(user) : { id, isSeeded: true };
   }
 
@@ -295,7 +296,7 @@ export class People extends Sessions {
     return removeExpired(this.#database, this.#wallClock());
   }
 
-  /** A stolen session must not serve to guess the password either; guesses from elsewhere do not count here. */
+  /** Limits password guesses with a stolen session. Guesses from other networks do not use this budget. */
   async #guarded<Value>(person: Person, visitor: Visitor, work: () => Attempt<Value>): Attempt<Value> {
     const budgets: readonly Budget[] = [
       { limit: 'session', of: `${person.id} ${networkOf(visitor.address)}` },
@@ -308,9 +309,9 @@ export class People extends Sessions {
     return outcome;
   }
 
-  /** An attempt that was refused before its password was checked has not failed. */
+  /** An attempt that was rejected before its password was checked does not count as a failure. */
   async #countFailure(refusal: Refusal, budgets: readonly Budget[]): Promise<Refusal> {
-    if (refusal.code === 'rate_limited') await this.#throttle.giveBack(budgets);
+    if (refusal.code === 'rate_limited') await this.#throttle.release(budgets);
     return refusal;
   }
 }

@@ -1,11 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
+import { hourMs } from '../kernel/time.ts';
 import { replacePassword } from './accounts.ts';
 import { resetHours } from './constants.ts';
 
 export interface ResetLink {
-  readonly personId: string;
+  readonly personId: Id<'person'>;
   readonly token: string;
   readonly expiresAt: Instant;
 }
@@ -15,8 +17,8 @@ const tokenBytes = 24;
 const linksOfPersonMax = 20;
 
 /**
- * The password, and the memberships of the target with those of the creator in the same organizations. Members count their
- * version up with every change of role or status, so the digest differs after any of them, also when it was undone since.
+ * The password, and the memberships of the target and of the creator in the same organizations. Every change of role or status
+ * increments a member's version, so the digest changes as well, even if the change was undone since.
  */
 const currentState: Statement = {
   name: 'reset_link_state',
@@ -54,14 +56,14 @@ const lockPassword: Statement = {
 };
 
 interface StoredLink {
-  readonly personId: string;
-  readonly creatorId: string | null;
+  readonly personId: Id<'person'>;
+  readonly creatorId: Id<'person'> | null;
   readonly state: string;
 }
 
 /**
- * Links with which a person chooses a new password. A link stores its creator and the state it depends on; the right to create
- * it is checked again, by the same statement, in the transaction that uses it.
+ * Links to choose a new password. A link stores its creator and a digest of the state that it depends on. The transaction that
+ * uses the link checks the creator's permission again, with the same statement.
  */
 export class ResetLinks {
   readonly #database: Database;
@@ -70,10 +72,14 @@ export class ResetLinks {
     this.#database = database;
   }
 
-  /** Null when the creator has no right to it: the target belongs to an organization that the creator does not own. */
-  async create(personId: string, creatorId: string | null, now: Instant): Promise<ResetLink | null> {
+  /** Null when the creator is not allowed to: the target belongs to an organization that the creator does not own. */
+  async create(
+    personId: Id<'person'>,
+    creatorId: Id<'person'> | null,
+    now: Instant,
+  ): Promise<ResetLink | null> {
     const token = randomBytes(tokenBytes).toString('base64url');
-    const expiresAt = now + resetHours * 3_600_000;
+    const expiresAt = now + resetHours * hourMs;
     return this.#database.transaction(async (connection) => {
       const state = await stateOf(connection, personId, creatorId);
       if (state === null) return null;
@@ -86,18 +92,18 @@ export class ResetLinks {
     });
   }
 
-  /** Checked before the new password is hashed, so that a made-up token costs one query. */
+  /** Checked before the new password is hashed, so that a guessed token costs only one query. */
   async isValid(token: string, now: Instant): Promise<boolean> {
     return (await usableLink(this.#database, token, now)) !== undefined;
   }
 
-  /** Sets the password and ends everything that the old one gave. Returns the person; undefined when the link is not valid any more. */
-  async use(token: string, passwordHash: string, now: Instant): Promise<string | undefined> {
+  /** Sets the password and ends all sessions and links. Returns the person; undefined when the link is not valid any more. */
+  async use(token: string, passwordHash: string, now: Instant): Promise<Id<'person'> | undefined> {
     return this.#database.transaction(async (connection) => {
       const found = await usableLink(connection, token, now);
       if (!found) return undefined;
       await connection.query(lockPassword, [found.personId]);
-      // Somebody else may have changed the password, or used a link, while this one waited for the lock.
+      // The password may have changed, or another link may have been used, while this transaction waited for the lock.
       const link = await usableLink(connection, token, now);
       if (!link) return undefined;
       await replacePassword(connection, link.personId, passwordHash, now);
@@ -117,11 +123,11 @@ async function usableLink(
   return state === link.state ? link : undefined;
 }
 
-/** Null when this creator has no right to create a link for this person. */
+/** Null when this creator is not allowed to create a link for this person. */
 async function stateOf(
   connection: Pick<Connection, 'query'>,
-  personId: string,
-  creatorId: string | null,
+  personId: Id<'person'>,
+  creatorId: Id<'person'> | null,
 ): Promise<string | null> {
   const [row] = await connection.query<{
     readonly password: string;

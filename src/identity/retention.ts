@@ -1,12 +1,13 @@
 import type { Database } from '../db/database.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
+import { minuteMs } from '../kernel/time.ts';
 import { discardOverdueAccounts } from './accounts.ts';
 
-// The release before counts failed sign-ins in sign_in_tries, for this long.
-const graceMs = 15 * 60_000;
+// The previous release counts failed sign-ins in sign_in_tries for this long.
+const graceMs = 15 * minuteMs;
 
-/** Rows that have ended: most are never read again, so nothing else deletes them. */
+/** Expired rows: most are never read again, so nothing else deletes them. */
 const expired: readonly Statement[] = [
   expire('sign_in_budgets', 'full_at'),
   expire('sign_in_tries', 'since'),
@@ -23,7 +24,7 @@ function expire(table: string, column: string): Statement {
   };
 }
 
-/** Returns the number of rows that were deleted. */
+/** Returns the number of deleted rows. */
 export async function removeExpired(database: Pick<Database, 'query'>, now: Instant): Promise<number> {
   let removed = await deleteInBatches(database, discardOverdueAccounts, now);
   for (const statement of expired) removed += await deleteInBatches(database, statement, now - graceMs);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Database } from '../db/database.ts';
+import { formatId } from '../kernel/ids.ts';
 import { claimCode, findPendingSignIn } from './second-factor.ts';
 
 // RFC 6238, appendix B, with SHA-1. The codes there have eight digits; the last six are the code of six.
@@ -11,7 +12,7 @@ const stepMs = 30_000;
 function enrolled(lastCounter: number | null = null) {
   const state = { lastCounter };
   const query = (statement: { name: string }, [person, counter]: readonly [string, number]) => {
-    const isAda = person === 'usr_ada';
+    const isAda = person === formatId('person', 'ada');
     if (statement.name === 'two_factor_secret') return Promise.resolve(isAda ? [{ secret: 'sealed' }] : []);
     if (!isAda || (state.lastCounter !== null && state.lastCounter >= counter)) return Promise.resolve([]);
     state.lastCounter = counter;
@@ -19,7 +20,7 @@ function enrolled(lastCounter: number | null = null) {
   };
   const database = { query } as unknown as Pick<Database, 'query'>;
   const decrypt = (sealed: string) => Promise.resolve(sealed === 'sealed' ? secret : 'x');
-  const claim = (code: string, now: number, person = 'usr_ada') =>
+  const claim = (code: string, now: number, person = formatId('person', 'ada')) =>
     claimCode(database, person, code, decrypt, now);
   return { state, claim };
 }
@@ -71,19 +72,19 @@ describe('a code', () => {
   });
 
   test('of a person without a second factor is wrong', async () => {
-    expect(await enrolled().claim('081804', from, 'usr_bob')).toBe('wrong');
+    expect(await enrolled().claim('081804', from, formatId('person', 'bob'))).toBe('wrong');
   });
 });
 
 test('a sign-in that waits for its code is found by the hash of its identifier', async () => {
-  const asked: unknown[] = [];
+  const queried: unknown[] = [];
   const hash = createHash('sha256').update('identifier').digest('base64url');
   const query = (_statement: unknown, values: readonly unknown[]) => {
-    asked.push(values);
-    return Promise.resolve(values[0] === hash ? [{ personId: 'usr_ada' }] : []);
+    queried.push(values);
+    return Promise.resolve(values[0] === hash ? [{ personId: formatId('person', 'ada') }] : []);
   };
   const database = { query } as unknown as Pick<Database, 'query'>;
-  expect(await findPendingSignIn(database, 'identifier', 0)).toBe('usr_ada');
+  expect(await findPendingSignIn(database, 'identifier', 0)).toBe(formatId('person', 'ada'));
   expect(await findPendingSignIn(database, hash, 0)).toBeUndefined();
-  expect(asked[0]).toEqual([hash, '1970-01-01T00:00:00.000Z']);
+  expect(queried[0]).toEqual([hash, '1970-01-01T00:00:00.000Z']);
 });

@@ -1,10 +1,11 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Database } from '../db/database.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 
 const stepMs = 30_000;
 const digits = 6;
-/** Better Auth accepts the codes of the step before and of the step after as well. */
+/** Better Auth also accepts the codes of the previous and the next step. */
 const stepsAround = [-1, 0, 1] as const;
 
 const pendingSignIn: Statement = {
@@ -12,14 +13,14 @@ const pendingSignIn: Statement = {
   text: 'select value as "personId" from person_verifications where identifier = $1 and expires_at > $2',
 };
 
-/** Whose sign-in waits for a second factor, by the identifier in the browser's cookie. Better Auth stores its hash. */
+/** Finds the person whose sign-in waits for a second factor, by the identifier in the cookie. Better Auth stores its hash. */
 export async function findPendingSignIn(
   database: Pick<Database, 'query'>,
   identifier: string,
   now: Instant,
-): Promise<string | undefined> {
+): Promise<Id<'person'> | undefined> {
   const hash = createHash('sha256').update(identifier).digest('base64url');
-  const [row] = await database.query<{ readonly personId: string }>(pendingSignIn, [
+  const [row] = await database.query<{ readonly personId: Id<'person'> }>(pendingSignIn, [
     ...[hash, new Date(now).toISOString()],
   ]);
   return row?.personId;
@@ -30,7 +31,7 @@ const secretOf: Statement = {
   text: 'select secret from person_two_factors where person_id = $1 limit 1',
 };
 
-/** Codes of one step are accepted once, and none of an earlier step after it: one atomic statement decides on all nodes. */
+/** Accepts one code per step, and no code of an earlier step afterwards. One atomic statement decides for all nodes. */
 const claimStep: Statement = {
   name: 'two_factor_claim',
   text: `update person_two_factors set last_counter = $2
@@ -38,12 +39,12 @@ const claimStep: Statement = {
 };
 
 /**
- * Claims a TOTP code for this one use (RFC 6238, section 5.2). `wrong` is a code that is not valid now; `used` is one that was
- * accepted before.
+ * Claims a TOTP code for a single use (RFC 6238, section 5.2). `wrong`: the code is not valid now; `used`: the code was accepted
+ * before.
  */
 export async function claimCode(
   database: Pick<Database, 'query'>,
-  personId: string,
+  personId: Id<'person'>,
   code: string,
   decrypt: (secret: string) => Promise<string>,
   now: Instant,
@@ -56,7 +57,7 @@ export async function claimCode(
   return rows.length === 1 ? 'claimed' : 'used';
 }
 
-/** The latest step of which this is the code; every step is compared, so that the time taken says nothing. */
+/** The latest step with this code. It compares every step, so that the duration reveals nothing. */
 function counterOf(secret: string, code: string, now: Instant): number | undefined {
   const current = Math.floor(now / stepMs);
   let found: number | undefined;

@@ -1,10 +1,11 @@
 import { refuse } from '../kernel/errors.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { BetterAuth } from './better-auth.ts';
 import { type Attempt, callBetterAuth, type Outcome } from './call-better-auth.ts';
 import { addressHeader } from './constants.ts';
 
-/** Where a request comes from, and what the browser brought along. */
+/** The client of a console request: address, user agent and cookies. */
 export interface Visitor {
   readonly address: string;
   readonly agent: string | undefined;
@@ -12,7 +13,7 @@ export interface Visitor {
 }
 
 export interface Person {
-  readonly id: string;
+  readonly id: Id<'person'>;
   readonly email: string;
   readonly name: string;
   readonly hasTwoFactor: boolean;
@@ -39,7 +40,7 @@ interface BetterAuthUser {
   readonly twoFactorEnabled?: boolean | null | undefined;
 }
 
-/** Who is signed in, and what they can do with their sessions and their profile. */
+/** Sessions and profile of the signed-in person. */
 export class Sessions {
   readonly #open: () => Promise<BetterAuth>;
   #opened: Promise<BetterAuth> | undefined;
@@ -48,13 +49,13 @@ export class Sessions {
     this.#open = open;
   }
 
-  /** Loading the library takes half a second of a core: not at the start, and not on servers that nobody signs in to. */
+  /** Loading the library takes half a second of CPU, so it is loaded at the first sign-in and not at the start. */
   protected betterAuth(): Promise<BetterAuth> {
     this.#opened ??= this.#open();
     return this.#opened;
   }
 
-  /** The person who is signed in. The check may prolong the session, which sets a cookie. */
+  /** The signed-in person. The check may extend the session, which sets a cookie. */
   async whoIs(visitor: Visitor): Promise<Outcome<SignedIn> | undefined> {
     if (visitor.cookies === undefined) return undefined;
     const { response, headers } = await (await this.betterAuth()).api.getSession({
@@ -126,7 +127,8 @@ export class Sessions {
 }
 
 export function personOf({ id, email, name, twoFactorEnabled }: BetterAuthUser): Person {
-  return { id, email, name, hasTwoFactor: twoFactorEnabled ?? false };
+  // Better Auth types all ids as strings; we generate those of persons.
+  return { id: id as Id<'person'>, email, name, hasTwoFactor: twoFactorEnabled ?? false };
 }
 
 export function headersOf({ address, agent, cookies }: Visitor): Headers {

@@ -135,7 +135,7 @@ describe('several budgets', () => {
     const one = throttle();
     for (let i = 0; i < 50; i += 1) {
       expect(await one.take([narrow, wide], now)).toBeUndefined();
-      await one.giveBack([narrow, wide]);
+      await one.release([narrow, wide]);
     }
   });
 

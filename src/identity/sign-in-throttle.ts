@@ -4,15 +4,15 @@ import type { Database } from '../db/database.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
 
-/** So many failures at once, then one more every so many seconds. */
+/** `burst` failures at once, then one more every `everySeconds`. */
 interface Limit {
   readonly burst: number;
   readonly everySeconds: number;
 }
 
 /**
- * One network alone cannot use up the budget of an account: it gets one guess a minute, and the account has three. The limit for
- * a network bounds guesses at many accounts. docs/console.md states the resulting guess rates.
+ * One network alone cannot exhaust an account's budget: it gets one guess a minute, and the account has three. The network limit
+ * bounds guesses against many accounts. docs/console.md states the resulting guess rates.
  */
 const limits = {
   /** Passwords for one account, from one network. */
@@ -25,23 +25,23 @@ const limits = {
   knownDevice: { burst: 10, everySeconds: 30 },
   /** Passwords that a signed-in person has to repeat, from one network. */
   session: { burst: 10, everySeconds: 30 },
-  /** Codes of one account after the right password. A code has a million values, three of which are valid. */
+  /** Codes of one account after the correct password. A code has a million values, three of which are valid. */
   secondFactor: { burst: 10, everySeconds: 120 },
-  /** Codes after the right password, from one known device. */
+  /** Codes after the correct password, from one known device. */
   secondFactorOfDevice: { burst: 10, everySeconds: 120 },
   /** Sign-ups from one network: each costs a password hash. */
   signUp: { burst: 100, everySeconds: 10 },
-  /** Sign-ups from one network that were told that the address is taken. */
+  /** Sign-ups from one network that failed because the address is taken. */
   takenAddress: { burst: 10, everySeconds: 60 },
 } as const satisfies Record<string, Limit>;
 
-/** One budget: which limit applies, and to whom. */
+/** One budget: a limit and its subject. */
 export interface Budget {
   readonly limit: keyof typeof limits;
   readonly of: string;
 }
 
-/** A person who signs in: the account and the network, or a device that the account knows. */
+/** The budgets of a sign-in: account and network, or a known device. */
 export function signInBudgets(
   email: string,
   address: string,
@@ -64,7 +64,7 @@ export function secondFactorBudget(personId: string, deviceId: string | undefine
 }
 
 /**
- * The budget that fills up at `full_at` (generic cell rate algorithm): an attempt moves that time by one interval, and is admitted
+ * A budget that is full again at `full_at` (generic cell rate algorithm): an attempt moves that time by one interval, and is admitted
  * while it is less than a burst ahead. Taking is one atomic statement and can be undone exactly.
  */
 const take: Statement = {
@@ -80,7 +80,7 @@ const fullAt: Statement = {
   text: 'select full_at as "fullAt" from sign_in_budgets where subject = $1',
 };
 
-const giveBack: Statement = {
+const release: Statement = {
   name: 'sign_in_budget_give_back',
   text: 'update sign_in_budgets set full_at = full_at - $2::interval where subject = $1',
 };
@@ -91,8 +91,8 @@ const reset: Statement = {
 };
 
 /**
- * How often passwords and codes may be guessed, over all nodes. Only failures count: an attempt is counted before it is checked,
- * so that many at once gain nothing, and given back when it was right. An exhausted budget slows down and never locks out.
+ * Limits guesses of passwords and codes, across all nodes. Only failures count: an attempt is counted before it is checked, so
+ * that concurrent attempts gain nothing, and released on success. An exhausted budget slows down and never locks out.
  */
 export class SignInThrottle {
   readonly #database: Pick<Database, 'query'>;
@@ -103,17 +103,17 @@ export class SignInThrottle {
 
   /** Takes from all budgets or from none. */
   async take(budgets: readonly Budget[], now: Instant): Promise<Refusal | undefined> {
-    const taken: Budget[] = [];
+    const reserved: Budget[] = [];
     for (const budget of budgets) {
       const { everySeconds, burst } = limits[budget.limit];
       const tolerance = seconds(everySeconds * (burst - 1));
       const values = [subjectOf(budget), new Date(now).toISOString(), seconds(everySeconds), tolerance];
       const rows = await this.#database.query(take, values);
       if (rows.length === 0) {
-        await this.giveBack(taken);
+        await this.release(reserved);
         return refuseUntil(await this.#nextAt(budget), now);
       }
-      taken.push(budget);
+      reserved.push(budget);
     }
     return undefined;
   }
@@ -124,16 +124,16 @@ export class SignInThrottle {
     return (row?.fullAt ?? 0) - everySeconds * (burst - 1) * 1_000;
   }
 
-  /** The attempt did not fail. */
-  async giveBack(budgets: readonly Budget[]): Promise<void> {
+  /** Undoes `take`: the attempt did not fail. */
+  async release(budgets: readonly Budget[]): Promise<void> {
     for (const budget of budgets)
-      await this.#database.query(giveBack, [subjectOf(budget), seconds(limits[budget.limit].everySeconds)]);
+      await this.#database.query(release, [subjectOf(budget), seconds(limits[budget.limit].everySeconds)]);
   }
 
-  /** The password was right: the first, narrowest budget is full again, the others get back what this attempt took. */
-  async recordSuccess([own, ...shared]: readonly Budget[]): Promise<void> {
-    if (own) await this.#database.query(reset, [subjectOf(own)]);
-    await this.giveBack(shared);
+  /** Resets the first, narrowest budget, and releases this attempt from the others. */
+  async recordSuccess([narrowest, ...shared]: readonly Budget[]): Promise<void> {
+    if (narrowest) await this.#database.query(reset, [subjectOf(narrowest)]);
+    await this.release(shared);
   }
 }
 
@@ -149,7 +149,7 @@ function seconds(count: number): string {
   return `${count} seconds`;
 }
 
-/** Whoever has one IPv6 address has its whole /64. */
+/** A client with one IPv6 address controls its whole /64. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.split('%')[0]?.split('::') ?? [];

@@ -1,49 +1,73 @@
 import type { Change } from './command.ts';
 import type { Refusal } from './errors.ts';
-import { type Machine, openMoves, refuseMove, refuseTransition, type Stateful } from './machine.ts';
+import {
+  capitalize,
+  describeRow,
+  type Machine,
+  nounOf,
+  openMoves,
+  refuseMove,
+  refuseTransition,
+  type Stateful,
+} from './machine.ts';
 
 /**
- * What `advance` asks of a record: its next step, a step by name, or the shortest way to a state. The parameters belong to
- * the step by name, or to the last step of the way.
+ * An advance request: the next automatic step, a named action, or the shortest path to a state. The parameters apply to the
+ * named action, or to the last step of the path.
  */
-export type Advance<Params> =
+export type Advance<State extends string, Action extends string, Params> =
   | { readonly by: 'next' }
-  | { readonly by: 'action'; readonly action: string; readonly params: Params }
-  | { readonly by: 'to'; readonly to: string; readonly params: Params };
+  | { readonly by: 'action'; readonly action: Action; readonly params: Params }
+  | { readonly by: 'to'; readonly to: State; readonly params: Params };
 
-/** A record on its way through one command, with all the changes that brought it there. */
+/** A record during one command, with all changes that the command has applied to it so far. */
 export interface Position<Row extends Stateful> {
   readonly ok: true;
   readonly row: Row;
   readonly changes: readonly Change[];
 }
 
-export interface Step<Params> {
-  readonly action: string;
+export interface Step<Action extends string, Params> {
+  readonly action: Action;
   readonly params: Params;
 }
 
-export interface Rules<Row extends Stateful, Params, At extends Position<Row>> {
-  readonly machine: Machine<Row>;
-  /** What the record would do by itself; undefined when it waits for somebody. */
-  readonly next: (at: At) => Step<Params> | undefined;
-  readonly apply: (at: At, step: Step<Params>) => At | Refusal;
-  /** Parameters of the steps before the last one of a way. */
+export interface Rules<
+  Row extends Stateful,
+  State extends string,
+  Action extends string,
+  Params,
+  At extends Position<Row>,
+> {
+  readonly machine: Machine<Row, State, Action>;
+  /** The record's automatic next step; undefined when it waits for external input. */
+  readonly next: (at: At) => Step<Action, Params> | undefined;
+  readonly apply: (at: At, step: Step<Action, Params>) => At | Refusal;
+  /** Parameters of all steps of a path except the last. */
   readonly defaults: Params;
-  /** Steps beside those of the machine that a way may take: what another record brings along. */
+  /** Additional steps that a path may take: moves that another record triggers. */
   readonly triggered?: (at: At) => readonly At[];
 }
 
-/** Decides an advance. Each move on the way has its own change, and so its own history, entries and event. */
-export function advance<Row extends Stateful, Params, At extends Position<Row>>(
-  request: Advance<Params>,
+/** Decides an advance. Each move of the path is a separate change with its own history row, ledger entries and event. */
+export function advance<
+  Row extends Stateful,
+  State extends string,
+  Action extends string,
+  Params,
+  At extends Position<Row>,
+>(
+  request: Advance<State, Action, Params>,
   start: At,
-  rules: Rules<Row, Params, At>,
+  rules: Rules<Row, State, Action, Params, At>,
 ): At | Refusal {
   switch (request.by) {
     case 'next': {
       const step = rules.next(start);
-      if (!step) return refuseTransition(rules.machine, start.row, 'has no next step of its own', {});
+      if (!step) {
+        const problem = `${describeRow(rules.machine, start.row)} has no automatic next step`;
+        return refuseTransition(rules.machine, start.row, capitalize(problem), {});
+      }
       return refuseMove(rules.machine, step.action, start.row) ?? rules.apply(start, step);
     }
     case 'action':
@@ -54,21 +78,24 @@ export function advance<Row extends Stateful, Params, At extends Position<Row>>(
 }
 
 /**
- * The shortest way to a state; among equals the order of the table decides. Only the step that arrives takes the
- * parameters, and what it refuses is the answer when there is no other way.
+ * Finds the shortest path to a state; table order breaks ties. Only the last step gets the parameters. If it is refused and no
+ * other path exists, its refusal is the result.
  *
- * Every step that is tried makes its change, so few are: the table alone says how many moves at least lead from a state to
- * the goal, and a search that may take so many, then one more, then two, tries only what still fits. Deciding
- * `pending -> settled` took 315 µs when everything was tried.
+ * Trying a step builds its change, which is expensive. The table alone gives a lower bound on the moves from each state to the
+ * target, so the search deepens iteratively from that bound (+0, +1, +2) and prunes states that are too far away. Without
+ * pruning, deciding `pending -> settled` took 315 µs.
  */
-function walk<Row extends Stateful, Params, At extends Position<Row>>(
+function walk<Row extends Stateful, Action extends string, Params, At extends Position<Row>>(
   to: string,
   params: Params,
   start: At,
-  rules: Rules<Row, Params, At>,
+  rules: Rules<Row, string, Action, Params, At>,
 ): At | Refusal {
   const { machine } = rules;
-  if (start.row.status === to) return refuseTransition(machine, start.row, 'is that already', { to });
+  if (start.row.status === to) {
+    const problem = `The ${nounOf(machine.resource)} is already ${to}`;
+    return refuseTransition(machine, start.row, problem, { to });
+  }
   const movesTo = fewestMovesTo(machine, to);
   const fewest = movesTo.get(start.row.status);
   let refusal: Refusal | undefined;
@@ -79,15 +106,17 @@ function walk<Row extends Stateful, Params, At extends Position<Row>>(
       refusal ??= end;
     }
   }
-  return refusal ?? refuseTransition(machine, start.row, `cannot come to be ${to}`, { to });
+  if (refusal) return refusal;
+  const problem = `${describeRow(machine, start.row)} cannot reach ${to}`;
+  return refuseTransition(machine, start.row, capitalize(problem), { to });
 }
 
-/** Breadth first within a number of moves. Undefined when no way leads there, a refusal when the last step has one. */
-function search<Row extends Stateful, Params, At extends Position<Row>>(
+/** Breadth-first search with a depth limit. Undefined when there is no path, a refusal when the last step is refused. */
+function search<Row extends Stateful, Action extends string, Params, At extends Position<Row>>(
   to: string,
   params: Params,
   start: At,
-  { machine, apply, defaults, triggered }: Rules<Row, Params, At>,
+  { machine, apply, defaults, triggered }: Rules<Row, string, Action, Params, At>,
   movesTo: ReadonlyMap<string, number>,
   movesMax: number,
 ): At | Refusal | undefined {
@@ -95,26 +124,26 @@ function search<Row extends Stateful, Params, At extends Position<Row>>(
   let refusal: Refusal | undefined;
   let frontier: readonly At[] = [start];
   for (let left = movesMax - 1; left >= 0 && frontier.length > 0; left -= 1) {
-    const leads = (state: string) => !visited.has(state) && (movesTo.get(state) ?? Infinity) <= left;
+    const isReachable = (state: string) => !visited.has(state) && (movesTo.get(state) ?? Infinity) <= left;
     const reached: At[] = [];
     for (const at of frontier) {
-      const further: (At | Refusal)[] = [];
+      const candidates: (At | Refusal)[] = [];
       for (const { action, to: ends } of openMoves(machine, at.row)) {
         if (ends.includes(to)) {
           const arrival = apply(at, { action, params });
           if (!arrival.ok) refusal ??= arrival;
           else if (arrival.row.status === to) return arrival;
         }
-        if (ends.some(leads)) further.push(apply(at, { action, params: defaults }));
+        if (ends.some(isReachable)) candidates.push(apply(at, { action, params: defaults }));
       }
-      for (const one of triggered?.(at) ?? []) {
-        if (one.row.status === to) return one;
-        further.push(one);
+      for (const next of triggered?.(at) ?? []) {
+        if (next.row.status === to) return next;
+        candidates.push(next);
       }
-      for (const one of further) {
-        if (!one.ok || !leads(one.row.status)) continue;
-        visited.add(one.row.status);
-        reached.push(one);
+      for (const candidate of candidates) {
+        if (!candidate.ok || !isReachable(candidate.row.status)) continue;
+        visited.add(candidate.row.status);
+        reached.push(candidate);
       }
     }
     frontier = reached;
@@ -124,7 +153,7 @@ function search<Row extends Stateful, Params, At extends Position<Row>>(
 
 const distances = new WeakMap<object, Map<string, ReadonlyMap<string, number>>>();
 
-/** How many moves lead at least from each state to the goal, by the table alone: conditions can only make it more. */
+/** The minimum number of moves from each state to the target, ignoring conditions: these can only increase it. */
 function fewestMovesTo<Row extends Stateful>(machine: Machine<Row>, to: string): ReadonlyMap<string, number> {
   const known = distances.get(machine) ?? new Map<string, ReadonlyMap<string, number>>();
   distances.set(machine, known);

@@ -1,19 +1,19 @@
 import { limits } from './limits.ts';
 import type { RetryProfile } from './retry.ts';
 
-/** What an application has agreed with its provider. A payment keeps the terms under which it was made. */
+/** Fees, provider, exchange rates and webhook defaults of an application. A payment keeps the settings at its creation. */
 export interface ApplicationSettings {
   /** Hundredths of a percent: 290 is 2.9 %. */
   readonly feeBasisPoints: number;
-  /** Minor units of whatever currency, on top of the share. */
+  /** Minor units of the payment currency, in addition to the percentage. */
   readonly feeFixed: bigint;
-  /** The simulated provider for all payments; null chooses one by the method of payment. */
+  /** The simulated provider for all payments; null selects one by payment method. */
   readonly provider: string | null;
-  /** What a converted amount loses to the middle of the market, in hundredths of a percent. */
+  /** The margin on the mid-market rate, in hundredths of a percent. */
   readonly fxMarginBasisPoints: number;
-  /** Mid-market rates of its own, by pair: `EUR/USD`. */
+  /** Overrides of the mid-market rates, by pair: `EUR/USD`. */
   readonly fxRates: Readonly<Record<string, string>>;
-  /** What a new webhook of the application has where nothing else is asked for. */
+  /** Settings of a new webhook where the request omits them. */
   readonly webhookDefaults: WebhookDefaults;
 }
 
@@ -36,5 +36,5 @@ export const defaultApplicationSettings: ApplicationSettings = {
   },
 };
 
-/** A rate as decimal text: up to nine digits before the point and twelve behind it, and not zero. */
+/** A rate as decimal text: not zero, with up to nine digits before the decimal point and twelve after it. */
 export const ratePattern = '^(?=.*[1-9])(0|[1-9]\\d{0,8})(\\.\\d{1,12})?$';

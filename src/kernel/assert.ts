@@ -1,4 +1,4 @@
-/** Our own mistakes are asserted, the world's are returned as refusals. A failed assertion becomes a 500. */
+/** Bugs of our own are asserted; invalid input is returned as a refusal. A failed assertion becomes a 500. */
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionFailed(message);
 }

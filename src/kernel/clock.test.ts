@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Clock, clockIdOf, clockNow, type Due, earliest } from './clock.ts';
-import { isId } from './ids.ts';
+import { formatId, isId } from './ids.ts';
 
 describe('a clock', () => {
   const wall = Date.parse('2031-03-04T10:00:00.000Z');
@@ -9,25 +9,29 @@ describe('a clock', () => {
     ['that was never moved shows real time', undefined, wall],
     ['that runs shows real time', { offsetMs: 0n, frozenAt: null }, wall],
     [
-      'that is ahead shows real time and more',
+      'that is ahead adds its offset to real time',
       { offsetMs: 604_800_000n, frozenAt: null },
       wall + 604_800_000,
     ],
-    ['that is behind shows real time and less', { offsetMs: -1n, frozenAt: null }, wall - 1],
-    ['that stands shows where, whatever its offset', { offsetMs: 5n, frozenAt: 1_000 }, 1_000],
-    ['that stands at the beginning of time stands', { offsetMs: 5n, frozenAt: 0 }, 0],
+    ['that is behind subtracts its offset from real time', { offsetMs: -1n, frozenAt: null }, wall - 1],
+    [
+      'that is frozen shows the frozen time, regardless of its offset',
+      { offsetMs: 5n, frozenAt: 1_000 },
+      1_000,
+    ],
+    ['that is frozen at the epoch shows the epoch', { offsetMs: 5n, frozenAt: 0 }, 0],
   ])('%s', (_what, clock, now) => {
     expect(clockNow(clock, wall)).toBe(now);
   });
 
   it('has the suffix of its application', () => {
-    const id = clockIdOf('app_01m7epxwjmf7za77rhky2f93cc');
-    expect(id).toBe('clk_01m7epxwjmf7za77rhky2f93cc');
+    const id = clockIdOf(formatId('application', '01m7epxwjmf7za77rhky2f93cc'));
+    expect(id).toBe(formatId('clock', '01m7epxwjmf7za77rhky2f93cc'));
     expect(isId('clock', id)).toBe(true);
   });
 });
 
-describe('the earliest of what a record waits for', () => {
+describe('the earliest scheduled step', () => {
   const due = (at: number, action: string): Due => ({ at, action });
 
   it.each<[what: string, dues: readonly (Due | null)[], first: string | null]>([

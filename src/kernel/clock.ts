@@ -1,11 +1,11 @@
-import { formatId, idPrefixes } from './ids.ts';
+import { formatId, type Id, idPrefixes } from './ids.ts';
 import type { Instant } from './table.ts';
 
-/** What is needed of a clock to read it. An application whose clock was never moved has none: it shows real time. */
+/** The fields that determine the current time. An application whose clock was never moved has no row: it uses real time. */
 export interface Clock {
-  /** How far it is ahead of real time, while it runs. */
+  /** The offset from real time while the clock runs. */
   readonly offsetMs: bigint;
-  /** Where it stands, frozen or on its way; null while it runs. */
+  /** The time of a frozen or advancing clock; null while it runs. */
   readonly frozenAt: Instant | null;
 }
 
@@ -14,20 +14,20 @@ export function clockNow(clock: Clock | undefined, wallNow: Instant): Instant {
   return clock.frozenAt ?? wallNow + Number(clock.offsetMs);
 }
 
-/** What a record waits for: the step that its clock will bring, and when. */
-export interface Due {
+/** A scheduled step of a record: the action, and when it is due. */
+export interface Due<Action extends string = string> {
   readonly at: Instant;
-  readonly action: string;
+  readonly action: Action;
 }
 
-/** The first of what a record waits for; among equals the order given. */
-export function earliest(dues: readonly (Due | null)[]): Due | null {
-  let first: Due | null = null;
+/** The earliest scheduled step; the argument order breaks ties. */
+export function earliest<Action extends string>(dues: readonly (Due<Action> | null)[]): Due<Action> | null {
+  let first: Due<Action> | null = null;
   for (const due of dues) if (due && (!first || due.at < first.at)) first = due;
   return first;
 }
 
-/** The id of an application's clock: there is one, so it has the application's own suffix. */
-export function clockIdOf(appId: string): string {
+/** The clock id of an application. There is one clock per application, so both ids have the same suffix. */
+export function clockIdOf(appId: Id<'application'>): Id<'clock'> {
   return formatId('clock', appId.slice(idPrefixes.application.length + 1));
 }

@@ -5,64 +5,77 @@ import type { Due } from './clock.ts';
 import type { Presented, Success } from './envelope.ts';
 import type { Refusal } from './errors.ts';
 import type { EventRow } from './event.ts';
-import type { IdKind } from './ids.ts';
+import type { Id, IdKind } from './ids.ts';
 import { arrivalOf, type Machine } from './machine.ts';
 import type { Entry } from './posting.ts';
 import type { ProviderMove } from './provider.ts';
 import type { Settlement } from './settlement.ts';
 import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
 
-/** Who asks: a key over HTTP, a person in the console, or Sandbank itself (the seed file, a worker). */
-export interface Actor {
-  readonly kind: 'api_key' | 'person' | 'system';
-  readonly id: string;
+/** The caller: an API key, a person in the console, or Sandbank itself (the seed file, a worker). */
+export type Actor = KeyActor | PersonActor | SystemActor;
+
+interface KeyActor {
+  readonly kind: 'api_key';
+  readonly id: Id<'api_key'>;
   /** The API key that this one replaced when it was rotated. */
-  readonly replaces?: string;
+  readonly replaces?: Id<'api_key'>;
 }
 
-/** All that `decide` may know besides its input. Clock and identity come in from outside: deciding is pure. */
+interface PersonActor {
+  readonly kind: 'person';
+  readonly id: Id<'person'>;
+}
+
+interface SystemActor {
+  readonly kind: 'system';
+  /** The name of the worker or tool. */
+  readonly id: string;
+}
+
+/** Everything that `decide` may use besides its input. Clock and identity are passed in, because `decide` is pure. */
 export interface CommandContext {
-  readonly orgId: string;
-  readonly appId: string | null;
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'> | null;
   readonly actor: Actor;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly ip: string | null;
   readonly settings: ApplicationSettings;
-  /** Business time: the clock of the application whose record is changed, else of the one that asks. */
+  /** Business time: the clock of the application that owns the changed record, else of the calling application. */
   readonly now: Instant;
-  /** For the commands that set a clock: a clock cannot be set by itself. */
+  /** For commands that set a clock, which need a time that does not depend on it. */
   readonly wallNow: Instant;
-  /** The id suffix of whatever this command makes; one command, one suffix, so that its rows can be told together. */
+  /** The id suffix of the rows that this command creates. They share it, which shows that they belong together. */
   readonly suffix: string;
 }
 
-/** A command on its way to the engine does not know its time yet: that is read off the clock when it is decided. */
-export type CommandRequest = Omit<CommandContext, 'now' | 'wallNow'>;
+/** The context of a submitted command. Its time is read from the clock only when the command is decided. */
+export type RequestContext = Omit<CommandContext, 'now' | 'wallNow'>;
 
 /**
- * Whether the actor may see and change webhooks of an application, and what belongs to them. An API key reaches only its own
- * application; people, and Sandbank itself, reach all applications of the organization.
+ * Whether the actor may see and change an application's webhooks and their deliveries. An API key can access only its own
+ * application; people and Sandbank itself can access all applications of the organization.
  */
 export function reachesApplication(
-  { actor, appId }: { readonly actor: Actor; readonly appId: string | null },
-  ownerId: string,
+  { actor, appId }: { readonly actor: Actor; readonly appId: Id<'application'> | null },
+  ownerId: Id<'application'>,
 ): boolean {
   return actor.kind !== 'api_key' || appId === ownerId;
 }
 
-/** A kind of row that the engine can load and write: where it is kept, how it is shown, and its lifecycle. */
+/** A row type that the engine can load and write: its table, presentation and lifecycle. */
 export interface Resource<Row extends AnyRow & { readonly status: string }> {
   /** Also the kind of its ids. */
   readonly name: IdKind;
   readonly table: Table<Row>;
   readonly machine: Machine<Row>;
-  /** What answers and events show of a row. */
+  /** The row as responses and events show it. */
   readonly present: (row: Row) => Presented;
-  /** Whether its moves are told to webhooks. Keys and organizations are not. */
+  /** Whether its moves emit webhook events. Those of keys and organizations do not. */
   readonly emitsEvents: boolean;
-  /** How `present` shows a row; every resource that emits events has it. */
+  /** The schema of `present`; required for resources that emit events. */
   readonly schema?: TSchema;
-  /** What a row waits for by the clock of its application. From this follows its timer. */
+  /** The next scheduled step of a row by the application clock. The engine derives the timer from it. */
   readonly due?: (row: Row) => Due | null;
 }
 
@@ -71,142 +84,168 @@ export type AnyResource = Resource<any>;
 
 export type Read = RowRead | BalanceRead;
 
-export interface RowRead {
-  readonly resource: IdKind;
-  readonly id: string;
-  readonly lock: KeyLock;
-}
+/** A resource kind and an id of the same kind. */
+export type RowRead = {
+  readonly [Kind in IdKind]: { readonly resource: Kind; readonly id: Id<Kind>; readonly lock: KeyLock };
+}[IdKind];
 
 /**
- * The balance of an account. It is not locked, because every batch that posts would wait: who spends from it locks the
- * organization, so that spenders take turns, and what others post meanwhile could as well have come after.
+ * The balance of an account. It is not locked, because every batch that posts would wait. A command that spends from it locks the
+ * organization, which serializes spending; concurrent postings are equivalent to postings that follow.
  */
-export interface BalanceRead {
+interface BalanceRead {
   readonly balance: string;
   readonly currency: string;
 }
 
-/** The rows a command declared. Asking for one that was not declared is a bug and throws; an absent one is undefined. */
+/** The rows that a command declared. Reading an undeclared row is a bug and throws; a missing row is undefined. */
 export interface LoadedRows {
-  get<Row>(resource: IdKind, id: string): Row | undefined;
-  /** Debits positive, with what the commands before this one in the batch have posted. */
+  get<Row extends AnyRow>(resource: IdKind, id: Row['id']): Row | undefined;
+  /** Debits are positive. Includes the postings of earlier commands in the batch. */
   balance(account: string, currency: string): bigint;
 }
 
-/** One row as it shall be from now on, and the move that led there. */
+/** The new version of one row, and the move that created it. */
 export interface Change {
   readonly resource: IdKind;
   readonly action: string;
   readonly from: string | null;
   readonly row: StatefulRow;
   readonly event: string;
-  /** Nobody is told of it. */
+  /** No webhook event is emitted. */
   readonly emitsNoEvent: boolean;
-  /** What the move posts to the ledger. */
+  /** The ledger entries of the move. */
   readonly entries: readonly Entry[];
-  /** What the provider sees of the move; null for one that it has no part in. */
+  /** The move as the provider sees it; null for a move without provider involvement. */
   readonly providerMove: ProviderMove | null;
-  /** What its report says of the money that the move settled; null for a move that settles nothing. */
+  /** The provider's report on the settled money; null for a move that settles nothing. */
   readonly settlement: Settlement | null;
 }
 
 export interface StatefulRow extends AnyRow {
-  /** The application that made the record: its webhooks hear of it, whoever moves it. */
-  readonly appId?: string;
+  /** The application that created the record. Its webhooks receive the events, regardless of the caller. */
+  readonly appId?: Id<'application'>;
   readonly status: string;
   readonly version: number;
-  /** When it was changed last, which is when the move happened. */
+  /** The time of the last change, which is the time of the move. */
   readonly updatedAt: Instant;
 }
 
 /** A delivery to an endpoint that the command names. The engine creates the deliveries that follow from events. */
 export interface RequestedDelivery {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly webhookId: string;
-  readonly eventId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'delivery'>;
+  readonly appId: Id<'application'>;
+  readonly webhookId: Id<'webhook'>;
+  readonly eventId: Id<'event'>;
   readonly eventType: string;
   readonly trigger: 'event' | 'replay' | 'test';
   readonly createdAt: Instant;
-  readonly replayId?: string | null;
-  /** For a delivery that the caller sends itself: the lease and the claim number of that. */
+  readonly replayId?: Id<'replay'> | null;
+  /** For a delivery that the caller sends itself: its lease and claim number. */
   readonly leaseUntil?: Instant | null;
   readonly token?: number;
 }
 
-export interface Accepted {
+interface AcceptedFields {
   readonly ok: true;
   readonly changes: readonly Change[];
-  /** The row that the answer shows, in the manner of its resource unless told. */
+  /** The row that the response shows. `shown` overrides the presentation of its resource. */
   readonly answer: { readonly resource: IdKind; readonly row: AnyRow; readonly shown?: Presented };
-  /** Fields that the answer has beside those of the row. */
+  /** Response fields in addition to those of the row. */
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** The work goes on in further commands: until one that `concludes` has answered, the key is that of a request in progress. */
+  /** More commands follow. The idempotency key counts as in progress until a command with `concludes` has answered. */
   readonly isInterim?: true;
-  /** Records that did not change, but whose timers shall be written anew. */
+  /** Unchanged records whose timers must be recalculated. */
   readonly timed?: readonly { readonly resource: IdKind; readonly row: StatefulRow }[];
-  /** Events that follow from no change: somebody asked for them. */
+  /** Events that a caller requested, without a change. */
   readonly events?: readonly EventRow[];
-  /** Deliveries of events to endpoints of somebody's choice; those that follow from events are the engine's to make. */
+  /** Deliveries to endpoints that the caller selected. The engine creates the deliveries that follow from events. */
   readonly deliveries?: readonly RequestedDelivery[];
-  /** What the organization has met so far counts no more. */
+  /** Clears the coverage of the organization. */
   readonly forgetsCoverage?: true;
   /**
-   * Fields with secrets, beside or instead of those that the response has without them. Only the actor sees them, and the copy that
-   * is stored for replays is encrypted. The command kind must have `answersWithSecret`.
+   * Response fields with secrets, which are added to or replace the others. Only the actor sees them, and the copy that is stored
+   * for replays is encrypted. The command kind must have `answersWithSecret`.
    */
   readonly secrets?: Readonly<Record<string, unknown>>;
 }
 
-export type Decision = Accepted | Refusal;
+/**
+ * A decision to accept a command. `result` is for the code that submitted the command: it is never rendered and never stored. A
+ * command kind that declares a result type must return one.
+ */
+export type Accepted<Result = undefined> = AcceptedFields &
+  (undefined extends Result ? { readonly result?: Result } : { readonly result: Result });
 
-/** A command is data here and code nowhere else: what it needs to read, and how it decides. */
-export interface CommandKind<Input> {
+export type Decision<Result = undefined> = Accepted<Result> | Refusal;
+
+/** A command as data: the rows that it reads, how it decides, and its typed result. */
+export interface CommandKind<Input, Result = undefined> {
   /** Also the action in the audit trail, e.g. `payments.create`. */
   readonly name: string;
   readonly success: Success;
-  /** The last of several commands that carry out one request: its answer is the one that is kept for the key. */
+  /** The last of several commands of one request: its response is stored for the idempotency key. */
   readonly concludes?: true;
-  /** After so long a request of several commands is taken for dead: its key may be used again, for the same request. */
+  /** After this time, an unfinished multi-command request counts as dead: the same request may use its key again. */
   readonly retakenAfterMs?: number;
   /**
-   * Deletes all records of its organization when it is accepted, before its own changes are written. It runs alone, and has the
-   * organization to itself; its answer says how much went.
+   * Deletes all records of its organization when it is accepted, before its own changes are written. It runs alone with exclusive
+   * access to the organization; its response reports the number of deleted records.
    */
   readonly clears?: true;
-  /** With `clears`: the organization itself is deleted too, and all that was set up in it. Only its audit trail stays. */
+  /** With `clears`: also deletes the organization and its configuration. Only the audit trail remains. */
   readonly deletes?: true;
-  /** It makes deliveries of events that were found before it was submitted, and may be gone by now. */
+  /** It creates deliveries of events that were queried before it was submitted, and may have been deleted since. */
   readonly replaysEvents?: true;
-  /** The events that it makes go to the endpoints that it names itself, and to no others. */
+  /** Its events are delivered only to the endpoints that it names. */
   readonly addressesEvents?: true;
-  /** Its response may show a secret: the request log leaves out the Idempotency-Key, which would replay it. */
+  /** Its response may show a secret: the request log omits the Idempotency-Key, which could be used to replay it. */
   readonly answersWithSecret?: true;
-  readonly reads: (input: Input, request: CommandRequest) => readonly Read[];
+  readonly reads: (input: Input, request: RequestContext) => readonly Read[];
   /**
-   * What else must be read, known only from the rows of `reads`: a refund names its payment. Only what never changes may
-   * lead from one row to the other, because the first look is taken before anything is locked.
+   * Further reads that depend on the rows of `reads`: a refund names its payment. They may depend only on immutable fields, because
+   * the first read happens before anything is locked.
    */
   readonly thenReads?: (input: Input, rows: Pick<LoadedRows, 'get'>) => readonly Read[];
   /**
-   * Whether the actor may do this at all, where role and scope of the route do not say it. It runs before a stored response is
-   * replayed as well as before `decide`. Its refusals are never stored.
+   * An authorization check beyond the role and scope of the route. It runs before a stored response is replayed and before `decide`.
+   * Its refusals are never stored.
    */
   readonly authorize?: (input: Input, context: CommandContext, rows: LoadedRows) => Refusal | undefined;
-  readonly decide: (input: Input, context: CommandContext, rows: LoadedRows) => Decision;
+  readonly decide: (input: Input, context: CommandContext, rows: LoadedRows) => Decision<Result>;
 }
 
-/** Records one move of a machine: it asserts that the table allows it and takes the event from there. */
-export function change<Row extends StatefulRow>(
-  machine: Machine<Row>,
-  action: string,
+/**
+ * A command that a prepare step completes before the engine decides it: a DNS lookup, a new secret, a count of existing rows, a
+ * flush. Routes accept it only together with that step, see `writeRoute`.
+ */
+export interface PreparedCommand<Input, Result = undefined> extends CommandKind<Input, Result> {
+  readonly needsPrepare: true;
+}
+
+/**
+ * The one place where types of commands are erased. Queues, batches and route tables hold commands of every kind; `writeRoute` and
+ * `engine.submit` check that the input and the result belong to the kind.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: only the command kind knows its input and its result.
+export type Erased = any;
+
+export type AnyCommand = CommandKind<Erased, Erased>;
+
+/** Records one move of a machine. Asserts that the table allows it, and takes the event name from the table. */
+export function change<Row extends StatefulRow, Action extends string>(
+  machine: Machine<Row, string, Action>,
+  action: NoInfer<Action>,
   before: Row | null,
   row: Row,
   effects: Partial<Pick<Change, 'entries' | 'providerMove' | 'settlement'>> = {},
 ): Change {
   const { event, emitsNoEvent } = arrivalOf(machine, action, before, row);
-  assert(row.version === (before?.version ?? 0) + 1, `${machine.resource}: a move counts its version up`);
+  assert(
+    row.version === (before?.version ?? 0) + 1,
+    `${machine.resource}: a move must increment the version`,
+  );
   return {
     resource: machine.resource,
     action,

@@ -23,7 +23,7 @@ describe('the currency table', () => {
     expect(codes).toEqual(expect.arrayContaining(['EUR', 'SLE', 'VED', 'VES', 'XCG', 'ZWG']));
   });
 
-  it('has the exponents of ISO 4217, which are two wherever nothing else is said', () => {
+  it('has the exponents of ISO 4217, which are two by default', () => {
     const withExponent = (exponent: number) =>
       currencies.filter((currency) => currency.exponent === exponent).map((currency) => currency.code);
     expect(withExponent(0)).toEqual(withoutDecimals);
@@ -34,11 +34,11 @@ describe('the currency table', () => {
     ).toEqual(Array(7).fill(2));
   });
 
-  it('leaves out funds, metals, testing codes and what was withdrawn', () => {
+  it('omits funds, metals, testing codes and withdrawn codes', () => {
     expect([...notMoneyToPayWith, ...withdrawn].filter((code) => codes.includes(code))).toEqual([]);
   });
 
-  it('does not ask Intl, whose table differs between versions of Node', async () => {
+  it('does not use Intl, whose table differs between versions of Node', async () => {
     vi.stubGlobal('Intl', undefined);
     vi.resetModules();
     const fresh = await import('./currency.ts');

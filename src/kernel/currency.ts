@@ -7,9 +7,8 @@ export interface Currency {
 }
 
 /**
- * ISO 4217 as of 2026, the currencies that circulate: fund codes, precious metals and testing codes are no money to
- * pay with. The table is ours because Intl knows another one: it follows CLDR, which shows rupiah and forint
- * without decimals, changes between versions of Node, and still accepts codes that were withdrawn.
+ * The circulating currencies of ISO 4217 as of 2026, without fund codes, precious metals and testing codes. We do not use Intl:
+ * its CLDR data shows rupiah and forint without decimals, changes between versions of Node, and still accepts withdrawn codes.
  */
 const table: readonly (readonly [code: string, exponent: Currency['exponent'], name: string])[] = [
   ['AED', 2, 'UAE dirham'],
@@ -178,15 +177,15 @@ export const currencies: readonly Currency[] = table.map(([code, exponent, name]
 
 const byCode = new Map(currencies.map((currency) => [currency.code, currency]));
 
-/** Takes the code in upper case, as it is kept. */
+/** Expects the code in upper case, as stored. */
 export function findCurrency(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
-/** Sums know no maximum: what a JSON number does not hold exactly is written as text. */
+/** Sums have no maximum: a value that a JSON number cannot represent exactly is written as text. */
 export const AnyAmount = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d+$' })], {
   description:
-    'Minor units, with a sign. A sum beyond 2^53 is written as text, because JSON numbers end there.',
+    'Signed minor units. A sum beyond 2^53 is a string, because a JSON number cannot represent it exactly.',
 });
 
 export function exact(amount: bigint): number | string {

@@ -1,8 +1,8 @@
 import { assert } from './assert.ts';
 
 /**
- * Why a provider declines. After a soft decline another attempt may succeed; after a hard one it will not, and networks
- * punish those who try. The words are for the person at the checkout.
+ * Decline reasons. After a soft decline another attempt may succeed; after a hard one it will not, and card networks penalize
+ * retries. The description is for the customer at the checkout.
  */
 interface Decline {
   readonly isSoft: boolean;
@@ -24,9 +24,9 @@ export const declines = {
   account_closed: hard('The account is closed.'),
   lost_card: hard('The card was reported lost.'),
   stolen_card: hard('The card was reported stolen.'),
-  pickup_card: hard('The bank wants the card to be kept.'),
+  pickup_card: hard('The bank asks the merchant to retain the card.'),
   restricted_card: hard('The card may not be used for this kind of payment.'),
-  fraudulent: hard('The payment was held to be fraud.'),
+  fraudulent: hard('The payment was classified as fraud.'),
   card_not_supported: hard('The card does not support this kind of purchase.'),
   currency_not_supported: hard('The account cannot be charged in this currency.'),
   card_velocity_exceeded: soft('The card was used too often in a short time, or for too much.'),
@@ -45,13 +45,13 @@ export const declineCodes = Object.keys(declines) as readonly DeclineCode[];
 
 export function findDecline(code: string): Decline {
   const decline = (declines as Readonly<Record<string, Decline>>)[code];
-  assert(decline, `${code} is no decline code`);
+  assert(decline, `${code} is not a decline code`);
   return decline;
 }
 
 /**
- * Why a transfer comes back, and why one fails before it is sent. These codes have words of their own; any other one of
- * the same form is taken as well, so that the codes of a real provider can be played.
+ * Why a transfer is returned, and why one fails before it is sent. These codes have a description. Any other code of the same
+ * form is accepted too, so that tests can use the codes of a real provider.
  */
 export const returnReasons: Readonly<Record<string, string>> = {
   account_closed: "The beneficiary's account is closed.",
@@ -71,9 +71,9 @@ export const transferFailures: Readonly<Record<string, string>> = {
   provider_error: 'The provider failed while it processed the transfer.',
 };
 
-const providerCodeDescription = 'The provider gave a code of its own as the reason.';
+const providerCodeDescription = 'The provider returned its own reason code.';
 
-/** The form of every code, known or not. */
+/** The form of every code, also of unknown ones. */
 export const reasonCodePattern = '[A-Za-z0-9_]{1,40}';
 
 export function failureDescription(code: string): string {

@@ -3,7 +3,7 @@ import { errorBody, resourceBody, withRequestId } from './envelope.ts';
 import { refuse } from './errors.ts';
 
 describe('bodies', () => {
-  it('carry the request id behind the marker, even when user data looks like the marker', () => {
+  it('have the request id after the marker, even when user data contains the marker', () => {
     const resource = {
       object: 'payment',
       sandbox: true,

@@ -1,8 +1,8 @@
 import { errorCatalogue, type Refusal } from './errors.ts';
 
 /**
- * Every body carries `object`, `sandbox`, `requestId` and `status`. Bodies are made as text in one place, because a
- * stored answer is replayed byte for byte and an event carries the same resource that the answer did.
+ * Every body has `object`, `sandbox`, `requestId` and `status`. Bodies are serialized in one place, because a stored response is
+ * replayed byte for byte and an event contains the same resource as the response.
  */
 export interface Presented {
   readonly object: string;
@@ -12,8 +12,8 @@ export interface Presented {
 }
 
 /**
- * For rows that are read again and again: a row never changes, so it is shown once. The text that a resource becomes hangs
- * on it in the same way; both go when the row goes.
+ * Caches the presentation of frequently read rows: row objects are immutable. The JSON text of a resource is cached in the same
+ * way. Both are garbage-collected with the row.
  */
 export function shownOnce<Row extends object>(present: (row: Row) => Presented): (row: Row) => Presented {
   const shown = new WeakMap<Row, Presented>();
@@ -27,13 +27,13 @@ export function shownOnce<Row extends object>(present: (row: Row) => Presented):
   };
 }
 
-/** How a successful answer is told on the wire; the failures are in the catalogue. */
+/** The HTTP status of a successful response; the error catalogue has the others. */
 export const successStatus = { created: 201, ok: 200 } as const;
 export type Success = keyof typeof successStatus;
 
 const marker = '"sandbox":true';
 
-/** A resource as JSON text, cut where the request id belongs: behind the sandbox marker. */
+/** A resource as JSON text, split at the position of the request id: after the sandbox marker. */
 interface CutText {
   readonly head: string;
   readonly tail: string;
@@ -45,8 +45,8 @@ function cut(resourceJson: string): CutText {
 }
 
 /**
- * Puts the request id into a resource that is already JSON text. A resource is written once and used twice, in the
- * answer and in the event.
+ * Inserts the request id into a resource that is already JSON text. A resource is serialized once and used twice, in the
+ * response and in the event.
  */
 export function withRequestId(resourceJson: string, requestId: string): string {
   const { head, tail } = cut(resourceJson);
@@ -65,8 +65,12 @@ export function resourceBody(resource: Presented, requestId: string): string {
 }
 
 export function errorBody(refusal: Refusal, requestId: string, docsUrl: string): string {
+  return JSON.stringify(errorObject(refusal, requestId, docsUrl));
+}
+
+export function errorObject(refusal: Refusal, requestId: string, docsUrl: string) {
   const entry = errorCatalogue[refusal.code];
-  return JSON.stringify({
+  return {
     object: 'error',
     sandbox: true,
     requestId,
@@ -80,10 +84,10 @@ export function errorBody(refusal: Refusal, requestId: string, docsUrl: string):
       retryable: entry.retryable,
       docUrl: `${docsUrl}/errors#${refusal.code}`,
     },
-  });
+  };
 }
 
-/** The JSON of an object, with fields behind its own. */
+/** Appends fields to the JSON of an object. */
 export function withFields(json: string, fields: Readonly<Record<string, unknown>>): string {
   return `${json.slice(0, -1)},${JSON.stringify(fields).slice(1)}`;
 }

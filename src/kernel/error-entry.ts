@@ -1,12 +1,12 @@
-/** What the catalogue says of a code. */
+/** An error code in the catalogue. */
 export interface CatalogueEntry {
   readonly status: number;
   readonly retryable: boolean;
   readonly stored: boolean;
-  /** Keys never meet it: it is between people and the console, or the operator's. */
+  /** Only the console or the operator API returns it, never the API. */
   readonly isOfConsole: boolean;
   readonly isOfOperator: boolean;
-  /** It comes before it is known whose request it is, so no organization ever meets it. */
+  /** It occurs before authentication, so it belongs to no organization. */
   readonly isOfNobody: boolean;
   readonly description: string;
   readonly resolution: string;

@@ -19,7 +19,7 @@ export const errorCatalogue = {
   malformed_json: entry(400, 'The body is not well-formed JSON.', 'Send one JSON object in UTF-8.'),
   idempotency_key_missing: entry(
     400,
-    'A write came without an Idempotency-Key header.',
+    'The write has no Idempotency-Key header.',
     'Send a unique Idempotency-Key with every POST, and the same one when you retry it.',
   ),
   idempotency_key_invalid: entry(
@@ -34,19 +34,19 @@ export const errorCatalogue = {
   ),
   invalid_cursor: entry(
     400,
-    'The cursor was not made by this list.',
-    'Pass `nextCursor` of the page before as it is, or leave `cursor` out to begin at the newest.',
+    'The cursor does not belong to this list.',
+    "Pass the previous page's `nextCursor` unchanged, or omit `cursor` to start with the newest.",
   ),
   api_key_missing: entry(
     401,
-    'The request carries no API key.',
+    'The request has no API key.',
     'Send the header `Authorization: Bearer sbk_sandbox_...`.',
     ofNobody,
   ),
   api_key_invalid: entry(
     401,
-    'The API key is not known here.',
-    'Check that the whole key was copied and that it belongs to this server.',
+    'The API key is unknown.',
+    'Check that you copied the whole key and that it belongs to this server.',
     ofNobody,
   ),
   api_key_revoked: entry(401, 'The API key was revoked.', 'Use another key of the application.'),
@@ -141,31 +141,31 @@ export const errorCatalogue = {
   ),
   unsupported_currency: entry(
     422,
-    'The currency code is well-formed but is no currency that is supported.',
+    'The currency code is well-formed, but the currency is not supported.',
     'Use a code listed by developer_api_capabilities.',
     stored,
   ),
   currency_mismatch: entry(
     422,
-    'The currency in the body is not that of the payment.',
-    "Send the payment's own currency, or leave `currency` out.",
+    'The currency in the body differs from the payment currency.',
+    'Send the payment currency, or omit `currency`.',
     stored,
   ),
   amount_exceeds_capturable: entry(
     422,
-    'The amount is more than what is left to capture.',
+    'The amount exceeds the capturable amount.',
     'Capture at most `details.capturable`, or leave `amount` out to capture all of it.',
     stored,
   ),
   amount_exceeds_refundable: entry(
     422,
-    'The amount is more than what is left to refund; pending refunds and disputed amounts count.',
+    'The amount exceeds the refundable amount. Pending refunds and disputed amounts count.',
     'Refund at most `details.refundable`, or leave `amount` out to refund all of it.',
     stored,
   ),
   amount_exceeds_disputable: entry(
     422,
-    'The amount is more than what is left to dispute; refunds, pending ones too, and earlier disputes count.',
+    'The amount exceeds the disputable amount. Refunds, including pending ones, and earlier disputes count.',
     'Dispute at most `details.disputable`, or leave `amount` out to dispute all of it.',
     stored,
   ),
@@ -201,13 +201,13 @@ export const errorCatalogue = {
   ),
   clock_advancing: entry(
     409,
-    'The clock is being advanced by another request.',
+    'Another request is advancing the clock.',
     'Wait as long as Retry-After says, then send the same request again.',
     retryable,
   ),
   clock_moves_back: entry(
     422,
-    'The clock would go back.',
+    'The clock cannot move backwards.',
     'Name a time that is not before the clock, or return to real time with `reset`.',
     stored,
   ),
@@ -231,14 +231,14 @@ export const errorCatalogue = {
   ),
   webhook_limit_reached: entry(
     422,
-    'The application has as many webhooks as it may have.',
-    'Change a webhook that is there instead of making another one.',
+    'The application has the maximum number of webhooks.',
+    'Change an existing webhook instead of creating another one.',
     stored,
   ),
   webhook_host_limit_reached: entry(
     422,
     `The application has ${limits.webhooksPerHostMax} webhooks at the host of the URL, which is the maximum.`,
-    'Change a webhook that leads to this host, or receive the events at one URL and distribute them there. Loopback hosts have no such limit.',
+    'Change a webhook with this host, or receive the events at one URL and distribute them there. Loopback hosts have no such limit.',
     stored,
   ),
   replay_running: entry(
@@ -249,13 +249,13 @@ export const errorCatalogue = {
   ),
   fault_plans_limit: entry(
     422,
-    'The application has as many active fault plans as it may have.',
-    'Cancel one that is active, or wait until one is exhausted.',
+    'The application has the maximum number of active fault plans.',
+    'Cancel an active plan, or wait until one is exhausted.',
     stored,
   ),
   examination_running: entry(
     409,
-    'The receiver of this webhook is being examined by another request, or too many receivers are being examined.',
+    'Another request is examining the receiver of this webhook, or too many examinations are running.',
     'Wait as long as Retry-After says, then send the same request again.',
     retryable,
   ),
@@ -263,19 +263,19 @@ export const errorCatalogue = {
   ...operatorErrors,
   rate_limited: entry(
     429,
-    'The key, its application or the person sends more requests than the rate limit allows, or signing in was tried too often.',
+    'The key, its application or the person exceeds the rate limit, or there were too many sign-in attempts.',
     'Wait as long as Retry-After says, then send the same request again.',
     retryable,
   ),
   internal_error: entry(
     500,
-    'Sandbank failed; the fault is ours.',
-    'Send the same request again with the same Idempotency-Key, and report the request id if it stays.',
+    'Sandbank failed because of an internal error.',
+    'Send the same request again with the same Idempotency-Key, and report the request id if the error persists.',
     retryable,
   ),
   service_unavailable: entry(
     503,
-    'The service cannot take the request now.',
+    'The service cannot process the request now.',
     'Wait as long as Retry-After says, then send the same request again with the same Idempotency-Key.',
     retryable,
   ),
@@ -283,7 +283,7 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** What keys can meet; the rest is between the console and people. */
+/** The error codes of the API; only the console returns the others. */
 export const codesOfApi: readonly ErrorCode[] = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
   (code) => !errorCatalogue[code].isOfConsole,
 );
@@ -292,11 +292,11 @@ export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(errorCatalogue, text);
 }
 
-/** What went wrong with one request. Plain data, returned and never thrown by the core. */
+/** Why a request was refused. Plain data, which the core returns and never throws. */
 export interface Refusal {
   readonly ok: false;
   readonly code: ErrorCode;
-  /** Words for this very case; the catalogue's own words stand when it is absent. */
+  /** A specific message; the default is the text of the catalogue. */
   readonly message?: string;
   /** A JSON pointer to the offending field of the body, or a pointer-like name of a parameter or header. */
   readonly param?: string;

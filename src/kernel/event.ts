@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { apiVersion, type Presented } from './envelope.ts';
+import type { Id } from './ids.ts';
 import { instantToText } from './list.ts';
 import { id as idOf, Time } from './schema.ts';
 import type { Instant } from './table.ts';
@@ -8,8 +9,8 @@ import type { Instant } from './table.ts';
 const versionMax = 2_147_483_647;
 
 /**
- * What a receiver gets, as text: the same bytes at every attempt, because they are what is signed. The resource in it is
- * the text that the answer showed, so an event and an answer never say different things.
+ * The webhook payload as text: the same bytes at every attempt, because they are signed. It contains the resource text of the
+ * response, so an event and a response never differ.
  */
 export function eventPayload(event: Omit<EventRow, 'orgId' | 'appId' | 'resource' | 'resourceId'>): string {
   const { id, requestId, type, createdAt, sequence, data } = event;
@@ -27,17 +28,17 @@ export function eventPayload(event: Omit<EventRow, 'orgId' | 'appId' | 'resource
   return `${head.slice(0, -1)},"data":${data}}`;
 }
 
-/** The schema of that payload, for events of some types. */
+/** The schema of the webhook payload, for events of these types. */
 export function payloadSchema(types: readonly string[], data: TSchema) {
   return Type.Object({
     object: Type.Literal('event'),
-    id: Type.String({ ...idOf('event'), description: 'Stays the same at every attempt and replay.' }),
+    id: idOf('event', { description: 'Stays the same at every attempt and replay.' }),
     sandbox: Type.Literal(true),
-    requestId: Type.String({ ...idOf('request'), description: 'The request that brought it about.' }),
+    requestId: idOf('request', { description: 'The request that caused the event.' }),
     status: Type.Literal('ok'),
     type: Type.Enum([...types]),
     apiVersion: Type.String(),
-    timestamp: Type.String({ ...Time, description: 'When it happened, by the clock of the application.' }),
+    timestamp: Type.String({ ...Time, description: 'When it happened, by the application clock.' }),
     sequence: Type.Integer({
       minimum: 1,
       description:
@@ -49,19 +50,19 @@ export function payloadSchema(types: readonly string[], data: TSchema) {
 
 /** The application and the request that an event comes from. */
 export interface EventOrigin {
-  readonly orgId: string;
-  readonly appId: string | null;
-  readonly requestId: string;
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'> | null;
+  readonly requestId: Id<'request'>;
   readonly now: Instant;
 }
 
 /**
- * An event that somebody asked for. It tells of the record that its data names, and of the version that it has, as far as
- * it says so; else of itself.
+ * An event that a caller requested. Its record and version are the `id` and `version` of its data; without them, the event's own
+ * id and 1.
  */
 export function requestedEvent(
   { orgId, appId, requestId, now }: EventOrigin,
-  id: string,
+  id: Id<'event'>,
   { type, data }: { type: string; data: Readonly<Record<string, unknown>> },
 ): EventRow {
   if (appId === null) throw new Error('an event belongs to an application');
@@ -82,7 +83,7 @@ export function requestedEvent(
   };
 }
 
-/** An event as the API shows it. `requestId` is that of the reading; whose request brought it about stands apart. */
+/** An event as the API shows it. `requestId` is the id of the read; `originRequestId` is the request that caused the event. */
 export function presentEvent(row: EventRow): Presented {
   return {
     object: 'event',
@@ -103,28 +104,28 @@ export function presentEvent(row: EventRow): Presented {
 }
 
 export interface EventRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'event'>;
+  readonly appId: Id<'application'>;
   readonly type: string;
   readonly resource: string;
   readonly resourceId: string;
   readonly sequence: number;
-  readonly requestId: string;
-  /** The resource as JSON text, as the answer showed it. */
+  readonly requestId: Id<'request'>;
+  /** The resource as JSON text, as in the response. */
   readonly data: string;
   readonly createdAt: Instant;
 }
 
-/** A kind of event: what it tells of, and how the record in it looks. */
+/** An event type: its resource, with a description, an example and a schema. */
 export interface EventType {
   readonly type: string;
   readonly resource: string;
-  /** One sentence: what has happened when it is sent. */
+  /** One sentence: when it is emitted. */
   readonly description: string;
   /** The `data` of an event of this type. */
   readonly example: Presented;
-  /** The whole event with that `data`, as a receiver gets it. */
+  /** The complete event with that `data`, as a receiver gets it. */
   readonly payload: Presented & { readonly data: Presented };
   /** The schema of its `data`. */
   readonly schema: TSchema;

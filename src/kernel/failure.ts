@@ -1,9 +1,9 @@
 /**
- * What a database can do to us, in the four words that the engine acts on:
- * - `unavailable`: it cannot be reached, is shutting down or did not answer in time. The outcome may be unknown.
- * - `conflict`: another node was faster (unique, serialization, deadlock). Running again sees what it wrote.
- * - `busy`: a lock was not had within the lock timeout.
- * Everything else is our own bug and is thrown as it came.
+ * Database failures that the engine handles:
+ * - `unavailable`: the database is unreachable, shutting down or timed out. The outcome may be unknown.
+ * - `conflict`: another node was faster (unique violation, serialization failure, deadlock). A retry sees its rows.
+ * - `busy`: a lock was not granted within the lock timeout.
+ * Every other error is our own bug and is rethrown unchanged.
  */
 export type FailureKind = 'unavailable' | 'conflict' | 'busy';
 

@@ -6,13 +6,13 @@ function hits(seed: number, share: number | null, from = 1, to = 100): readonly 
   return Array.from({ length: to - from + 1 }, (_, i) => from + i).filter((k) => isInjected(pattern, k));
 }
 
-describe('which of those that match are hit', () => {
+describe('the matches that get the fault', () => {
   test('without a share, all of them', () => {
     expect(hits(1, null)).toHaveLength(100);
     expect(isInjected(patternOf({ seed: 7, share: null }), 123_456_789)).toBe(true);
   });
 
-  // A promise to those who have written down a seed: these numbers stay.
+  // Users rely on stored seeds, so these numbers must not change.
   test.each([
     [0, 5, [13, 31, 34, 59, 94]],
     [1, 5, [5, 27, 45, 60, 83]],
@@ -28,14 +28,14 @@ describe('which of those that match are hit', () => {
         expect(hits(seed, share, from, from + 99)).toHaveLength(share);
   });
 
-  test('other seeds hit others, and so does another hundred of the same seed', () => {
+  test('differ between seeds, and between hundreds of the same seed', () => {
     const seen = new Set(Array.from({ length: 50 }, (_, seed) => hits(seed, 10).join(' ')));
     expect(seen.size).toBe(50);
     const second = hits(1, 10, 101, 200).map((k) => k - 100);
     expect(second).not.toEqual(hits(1, 10));
   });
 
-  test('a thousand and one is one again', () => {
+  test('repeat after a thousand', () => {
     const pattern = patternOf({ seed: 3, share: 50 });
     for (let k = 1; k <= patternLength; k += 1) {
       expect(isInjected(pattern, k + patternLength)).toBe(isInjected(pattern, k));
@@ -43,7 +43,7 @@ describe('which of those that match are hit', () => {
     }
   });
 
-  test('each place is hit about as often as any other', () => {
+  test('are distributed evenly over all positions', () => {
     const counts = Array.from({ length: 100 }, () => 0);
     for (let seed = 0; seed < 1_000; seed += 1)
       for (const k of hits(seed, 10)) counts[k - 1] = (counts[k - 1] ?? 0) + 1;
@@ -52,7 +52,7 @@ describe('which of those that match are hit', () => {
   });
 });
 
-describe('what a plan is one for', () => {
+describe('the operations and events that a plan matches', () => {
   const create = { operationId: 'createPayment', method: 'POST' };
   const read = { operationId: 'retrievePayment', method: 'GET' };
 

@@ -1,6 +1,8 @@
 import { assert } from './assert.ts';
+import { matchesEventFilter } from './event-filter.ts';
+import type { Id } from './ids.ts';
 
-/** What may befall a request of a key. */
+/** Faults that can be injected into an API request. */
 export type RequestFault =
   | { readonly type: 'latency'; readonly delayMs: number }
   | {
@@ -11,7 +13,7 @@ export type RequestFault =
   | { readonly type: 'reset_connection' }
   | { readonly type: 'lose_answer' };
 
-/** What may befall the first attempt to deliver an event. */
+/** Faults that can be injected into the first delivery attempt of an event. */
 export type WebhookFault =
   | { readonly type: 'duplicate'; readonly copies: number }
   | { readonly type: 'reorder' }
@@ -20,16 +22,16 @@ export type WebhookFault =
 
 export type Fault = RequestFault | WebhookFault;
 
-/** The errors that can be injected: those that any request can meet, and that a caller may try again after. */
+/** The errors that can be injected: the retryable errors that any request can return. */
 export const faultCodes = ['rate_limited', 'internal_error', 'service_unavailable'] as const;
 
 export const faultTargets = ['requests', 'webhooks'] as const;
 
-/** What a node must know of a plan to find out whether it is one for a request or a delivery. */
+/** The fields of a fault plan that decide whether it matches a request or a delivery. */
 export interface ActivePlan<Kind extends Fault = Fault> {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'fault_plan'>;
+  readonly appId: Id<'application'>;
   readonly fault: Kind;
   readonly seed: number;
   readonly share: number | null;
@@ -38,40 +40,40 @@ export interface ActivePlan<Kind extends Fault = Fault> {
   readonly eventTypes: readonly string[] | null;
 }
 
-/** How many of those that match a pattern tells of; then it begins anew. */
+/** The number of matches in a pattern; then it repeats. */
 export const patternLength = 1_000;
 const hundred = 100;
 
 /**
- * Which of those that match a plan are hit: a bit for each, the first in the lowest bit of the first byte. Of every hundred, as
- * many are hit as the share says, no more and no fewer, at places that follow from the seed.
+ * Selects the matches that get the fault: one bit each, the first in the lowest bit of the first byte. Of every hundred matches,
+ * exactly `share` are selected, at positions derived from the seed.
  */
 export function patternOf({ seed, share }: Pick<ActivePlan, 'seed' | 'share'>): Uint8Array {
   const bits = new Uint8Array(patternLength / 8).fill(share === null ? 0xff : 0);
   if (share === null) return bits;
   const next = numbersOf(seed);
   for (let from = 0; from < patternLength; from += hundred) {
-    // The first cards of a deck that is shuffled anew for each hundred.
-    const deck = Array.from({ length: hundred }, (_, place) => place);
+    // A partial Fisher-Yates shuffle for each hundred.
+    const deck = Array.from({ length: hundred }, (_, position) => position);
     for (let drawn = 0; drawn < share; drawn += 1) {
       const other = drawn + (next() % (hundred - drawn));
-      const [place = 0, last = 0] = [deck[other], deck[drawn]];
+      const [position = 0, last = 0] = [deck[other], deck[drawn]];
       deck[other] = last;
-      const bit = from + place;
+      const bit = from + position;
       bits[bit >> 3] = (bits[bit >> 3] ?? 0) | (1 << (bit & 7));
     }
   }
   return bits;
 }
 
-/** Whether the k-th that matches is hit, counted from 1. The statement that counts reads patterns in the same way. */
+/** Whether the k-th match gets the fault, counted from 1. The SQL statement that counts matches reads patterns in the same way. */
 export function isInjected(pattern: Uint8Array, k: number): boolean {
-  assert(k >= 1, 'what matches is counted from 1');
+  assert(k >= 1, 'matches are counted from 1');
   const bit = (k - 1) % patternLength;
   return (((pattern[bit >> 3] ?? 0) >> (bit & 7)) & 1) === 1;
 }
 
-/** Whole numbers of 32 bits without end, the same ones for the same seed: splitmix32. */
+/** An endless sequence of 32-bit integers, the same for the same seed: splitmix32. */
 function numbersOf(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -84,7 +86,7 @@ function numbersOf(seed: number): () => number {
   };
 }
 
-/** What no plan ever hits: what a test needs to see clearly and to get out again. */
+/** Endpoints exempt from faults: a test needs them to observe the server and to remove its fault plans. */
 const spared: ReadonlySet<string> = new Set(
   [
     'fault_plans',
@@ -103,7 +105,7 @@ export function isSpared(path: string): boolean {
   return spared.has(path.split('/')[0] ?? '');
 }
 
-/** Whether a plan is one for an operation. HEAD is GET here, as it is everywhere. */
+/** Whether a plan matches an operation. HEAD counts as GET, as everywhere. */
 export function isForRoute(
   { operations, methods }: Pick<ActivePlan, 'operations' | 'methods'>,
   route: { readonly operationId: string; readonly method: string },
@@ -114,8 +116,7 @@ export function isForRoute(
   );
 }
 
-/** Whether a plan is one for events of a type, by filters like those of an endpoint. */
+/** Whether a plan matches an event type, by the same filters as those of an endpoint. */
 export function isForEvent({ eventTypes }: Pick<ActivePlan, 'eventTypes'>, type: string): boolean {
-  const ofKind = `${type.split('.')[0]}.*`;
-  return eventTypes === null || eventTypes.some((one) => one === '*' || one === ofKind || one === type);
+  return eventTypes === null || matchesEventFilter(eventTypes, type);
 }

@@ -22,7 +22,7 @@ describe('ids', () => {
     );
   });
 
-  it('know their own kind and no other', () => {
+  it('are accepted only as their own kind', () => {
     fc.assert(
       fc.property(bytes, (value) => {
         const id = formatId('payment', encodeSuffix(value));
@@ -43,13 +43,13 @@ describe('ids', () => {
     'pay_01h455vb4pex5vsknk084sn02q\n',
   ])('refuse %j', (text) => expect(isId('payment', text)).toBe(false));
 
-  it('tell when they were made, and where a span of time begins', () => {
-    const madeAt = fc.integer({ min: 0, max: 2 ** 48 - 1 });
+  it('contain their creation time, and a time range maps to an id range', () => {
+    const createdAt = fc.integer({ min: 0, max: 2 ** 48 - 1 });
     fc.assert(
-      fc.property(madeAt, bytes, (instant, value) => {
-        const made = Uint8Array.from(value);
-        for (let i = 0; i < 6; i += 1) made[i] = Math.floor(instant / 2 ** (40 - 8 * i)) % 256;
-        const id = formatId('request', encodeSuffix(made));
+      fc.property(createdAt, bytes, (instant, value) => {
+        const uuid = Uint8Array.from(value);
+        for (let i = 0; i < 6; i += 1) uuid[i] = Math.floor(instant / 2 ** (40 - 8 * i)) % 256;
+        const id = formatId('request', encodeSuffix(uuid));
         expect(idTimestamp(id)).toBe(instant);
         expect(isId('request', firstIdAt('request', instant))).toBe(true);
         expect(id >= firstIdAt('request', instant)).toBe(true);
@@ -60,7 +60,7 @@ describe('ids', () => {
     expect(firstIdAt('request', 1.9)).toBe(firstIdAt('request', 1));
   });
 
-  it('have prefixes that name one kind each', () => {
+  it('have a unique prefix for each kind', () => {
     const prefixes = Object.values(idPrefixes);
     expect(new Set(prefixes).size).toBe(prefixes.length);
   });

@@ -1,7 +1,6 @@
 /**
- * Ids are TypeIDs: a prefix that names the kind, then a UUIDv7 in Crockford base32, so that ids sort by the
- * time they were made. This file is the registry of prefixes and the codec; the bytes come from outside, because
- * randomness and clocks do.
+ * Ids are TypeIDs: a prefix that names the kind, then a UUIDv7 in Crockford base32, so that ids sort by creation time. This file
+ * has the prefix registry and the codec. The caller supplies the bytes, because randomness and time are inputs.
  */
 export const idPrefixes = {
   payment: 'pay',
@@ -32,16 +31,24 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
+declare const kindOfId: unique symbol;
+
+/** An id of one kind. It is a string at run time, but a customer's id does not compile where a payment's is expected. */
+export type Id<Kind extends IdKind> = string & { readonly [kindOfId]: Kind };
+
+/** Replaces an application id at the organization level, in columns and fields that cannot be null. */
+export const noApplication = '' as Id<'application'>;
+
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const suffixLength = 26;
-// 128 bits in 26 characters of 5 bits leave two bits spare, so the first character never passes 7.
+// 128 bits in 26 characters of 5 bits leave two bits spare, so the first character is at most 7.
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-export function formatId(kind: IdKind, suffix: string): string {
-  return `${idPrefixes[kind]}_${suffix}`;
+export function formatId<Kind extends IdKind>(kind: Kind, suffix: string): Id<Kind> {
+  return `${idPrefixes[kind]}_${suffix}` as Id<Kind>;
 }
 
-export function isId(kind: IdKind, text: string): boolean {
+export function isId<Kind extends IdKind>(kind: Kind, text: string): text is Id<Kind> {
   const prefix = idPrefixes[kind];
   return (
     text.length === prefix.length + 1 + suffixLength &&
@@ -51,9 +58,17 @@ export function isId(kind: IdKind, text: string): boolean {
   );
 }
 
+/**
+ * Converts an id from a caller to an id of the expected kind. A malformed id becomes an id that no record has, so the caller gets
+ * the same response as for any missing record.
+ */
+export function idFrom<Kind extends IdKind>(kind: Kind, text: string | undefined): Id<Kind> {
+  return text !== undefined && isId(kind, text) ? text : formatId(kind, '');
+}
+
 const timeLength = 10;
 
-/** When an id was made, to the millisecond: the first 48 bits of a UUIDv7, which are the first ten characters. */
+/** The creation time of an id in milliseconds: the first 48 bits of a UUIDv7, which are the first ten characters. */
 export function idTimestamp(id: string): number {
   const suffix = id.slice(-suffixLength);
   let instant = 0;
@@ -61,8 +76,8 @@ export function idTimestamp(id: string): number {
   return instant;
 }
 
-/** The least id that could be made at an instant: a span of time is a span of ids, and needs no index of its own. */
-export function firstIdAt(kind: IdKind, instant: number): string {
+/** The smallest possible id at an instant: a time range is an id range, and needs no separate index. */
+export function firstIdAt<Kind extends IdKind>(kind: Kind, instant: number): Id<Kind> {
   let time = '';
   let rest = Math.min(Math.max(0, Math.floor(instant)), 2 ** 48 - 1);
   for (let i = 0; i < timeLength; i += 1) {
@@ -80,7 +95,7 @@ export function idPattern(kind: IdKind): string {
 /** The 128 bits of a suffix. */
 export function decodeSuffix(suffix: string): bigint {
   let bits = 0n;
-  for (const sign of suffix) bits = (bits << 5n) | BigInt(alphabet.indexOf(sign));
+  for (const digit of suffix) bits = (bits << 5n) | BigInt(alphabet.indexOf(digit));
   return bits;
 }
 

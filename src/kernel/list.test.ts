@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { formatId } from './ids.ts';
 import {
   dayOf,
   decodeCursor,
@@ -15,15 +16,15 @@ const table = defineTable<AnyRow & { status: string }>('things', ['org_id', 'id'
   id: 'text',
   status: 'text',
 });
-const id = 'pay_01h455vb4pex5vsknk084sn02q';
+const id = formatId('payment', '01h455vb4pex5vsknk084sn02q');
 
 describe('a cursor', () => {
-  it('comes back as the id it was made of', () => {
+  it('decodes to the id that it encodes', () => {
     expect(decodeCursor('payment', encodeCursor(id))).toBe(id);
   });
 
   it.each([
-    encodeCursor('cus_01h455vb4pex5vsknk084sn02q'),
+    encodeCursor(formatId('customer', '01h455vb4pex5vsknk084sn02q')),
     id,
     '',
     '!!!!',
@@ -35,18 +36,18 @@ describe('a cursor', () => {
 });
 
 describe('a list request', () => {
-  it('begins every condition with the organization and asks for one row more than it shows', () => {
-    const request = listRequest(table, 'payment', ['status'], 'org_1', {
+  it('filters by organization first and reads one row more than it shows', () => {
+    const request = listRequest(table, 'payment', ['status'], formatId('organization', '1'), {
       limit: 5,
       status: 'pending',
       cursor: encodeCursor(id),
     });
     if (request === 'invalid_cursor') throw new Error('the cursor is right');
     expect(request.statement.text).toContain('where t.org_id = $1 and t.status = $2 and t.id < $3');
-    expect(request.values).toEqual(['org_1', 'pending', id, 6]);
+    expect(request.values).toEqual([formatId('organization', '1'), 'pending', id, 6]);
   });
 
-  it('gives each combination of filters a statement of its own name', () => {
+  it('has a separate statement name for each combination of filters', () => {
     const names = [
       {},
       { status: 'x' },
@@ -54,7 +55,7 @@ describe('a list request', () => {
       { createdBefore: 'x' },
       { createdAfter: 'x', createdBefore: 'x' },
     ].map((query) => {
-      const request = listRequest(table, 'payment', ['status'], 'org_1', query);
+      const request = listRequest(table, 'payment', ['status'], formatId('organization', '1'), query);
       return request === 'invalid_cursor' ? '' : request.statement.name;
     });
     expect(new Set(names).size).toBe(names.length);
@@ -62,7 +63,7 @@ describe('a list request', () => {
 });
 
 describe('a page', () => {
-  const rows = ['a', 'b', 'c'].map((name) => ({ orgId: 'org_1', id: name }));
+  const rows = ['a', 'b', 'c'].map((name) => ({ orgId: formatId('organization', '1'), id: name }));
 
   it('has a next cursor only when there is more', () => {
     expect(pageOf(rows, 3)).toMatchObject({ hasMore: false, nextCursor: null });
@@ -74,7 +75,7 @@ describe('a page', () => {
 describe('an instant', () => {
   const [noon, midnight] = [Date.UTC(2026, 0, 31, 12, 0, 0, 7), Date.UTC(2026, 1, 1)];
 
-  it('is shown in UTC with milliseconds, also when two take turns', () => {
+  it('is shown in UTC with milliseconds, also when two alternate', () => {
     for (let turn = 0; turn < 2; turn += 1) {
       expect(instantToText(noon)).toBe('2026-01-31T12:00:00.007Z');
       expect(instantToText(midnight)).toBe('2026-02-01T00:00:00.000Z');

@@ -3,8 +3,8 @@ import { limits } from './limits.ts';
 import { type AnyRow, type Instant, type Statement, selectList, snakeCase, type Table } from './table.ts';
 
 /**
- * Lists are newest first and paged by id: ids sort by the moment of their making, so the primary key serves every
- * page without a further index, and a page stays right while new records arrive before it.
+ * Lists are newest first and paginated by id. Ids sort by creation time, so the primary key serves every page without a further
+ * index, and a page stays correct while new records arrive before it.
  */
 export interface ListQuery {
   readonly limit?: number;
@@ -61,7 +61,7 @@ export type ListFilter =
   | 'webhookId'
   | 'reference';
 
-/** Builds the query of one page, or nothing when the cursor is not one of ours. One row more than asked tells `hasMore`. */
+/** Builds the query of one page; refuses a foreign cursor. It reads one row more than requested to determine `hasMore`. */
 export function listRequest<Row extends AnyRow>(
   table: Table<Row>,
   kind: IdKind,
@@ -73,7 +73,9 @@ export function listRequest<Row extends AnyRow>(
   const values: unknown[] = [orgId];
   const conditions = ['t.org_id = $1'];
   const shape: string[] = [];
-  const madeAt = table.columns.some(({ column }) => column === 'created_at') ? 'created_at' : 'received_at';
+  const createdColumn = table.columns.some(({ column }) => column === 'created_at')
+    ? 'created_at'
+    : 'received_at';
   const add = (name: string, condition: string, value: unknown) => {
     values.push(value);
     conditions.push(`${condition} $${values.length}`);
@@ -83,8 +85,8 @@ export function listRequest<Row extends AnyRow>(
     const value = query[filter];
     if (value !== undefined) add(filter, `t.${snakeCase(filter)} =`, value);
   }
-  if (query.createdAfter !== undefined) add('after', `t.${madeAt} >`, query.createdAfter);
-  if (query.createdBefore !== undefined) add('before', `t.${madeAt} <`, query.createdBefore);
+  if (query.createdAfter !== undefined) add('after', `t.${createdColumn} >`, query.createdAfter);
+  if (query.createdBefore !== undefined) add('before', `t.${createdColumn} <`, query.createdBefore);
   if (query.cursor !== undefined) {
     const id = decodeCursor(kind, query.cursor);
     if (id === undefined) return 'invalid_cursor';
@@ -119,7 +121,7 @@ export function decodeCursor(kind: IdKind, cursor: string): string | undefined {
   return isId(kind, id) && encodeCursor(id) === cursor ? id : undefined;
 }
 
-/** Cursors of a history, which is paged by version. */
+/** Cursors of a history, which is paginated by version. */
 export function encodeVersion(version: number): string {
   return Buffer.from(`v${version}`, 'latin1').toString('base64url');
 }
@@ -129,7 +131,7 @@ export function decodeVersion(cursor: string): number | undefined {
   return digits !== undefined && encodeVersion(Number(digits)) === cursor ? Number(digits) : undefined;
 }
 
-// The rows of a batch share few instants, and a record shows several times the same one.
+// Caches the last instant: the rows of a batch have few distinct instants, and a record shows the same one several times.
 let lastInstant = Number.NaN;
 let lastText = '';
 
@@ -150,7 +152,7 @@ export function dayOf(instant: Instant): string {
   return instantToText(instant).slice(0, 10);
 }
 
-/** The moments of a record's life that have come; most never do. */
+/** The lifecycle timestamps that are set; most records have only a few. */
 export function shownInstants<Name extends string>(
   names: readonly Name[],
   instants: { readonly [N in Name]?: Instant | undefined },

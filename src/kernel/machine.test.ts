@@ -1,24 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import { change } from './command.ts';
+import { formatId, type Id } from './ids.ts';
 import { allowedActions, arrivalOf, defineMachine, eventTypes, finalStates, refuseMove } from './machine.ts';
 
 interface Door {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly id: string;
-  readonly status: string;
+  readonly status: 'open' | 'shut' | 'gone' | 'carried';
   readonly version: number;
   readonly updatedAt: number;
 }
 
-const at = (status: string, version = 1): Door => ({
-  orgId: 'o',
+const at = (status: Door['status'], version = 1): Door => ({
+  orgId: formatId('organization', '1'),
   id: 'i',
   status,
   version,
   updatedAt: 0,
 });
 
-const door = defineMachine<Door>({
+const door = defineMachine<Door>()({
   resource: 'customer',
   states: ['open', 'shut', 'gone'],
   moves: [
@@ -29,33 +30,37 @@ const door = defineMachine<Door>({
 });
 
 describe('a machine', () => {
-  it('allows what its table says, in the order of the table', () => {
+  it('allows the moves of its table, in table order', () => {
     expect(allowedActions(door, at('open'))).toEqual(['shut', 'remove']);
     expect(allowedActions(door, at('gone'))).toEqual([]);
   });
 
-  it('refuses a move from another state, naming the state and what is open', () => {
+  it('refuses a move from another state, with the state and the allowed actions', () => {
     expect(refuseMove(door, 'shut', at('open'))).toBeUndefined();
     expect(refuseMove(door, 'shut', at('shut'))).toMatchObject({
       code: 'invalid_state_transition',
       details: { status: 'shut', action: 'shut' },
       allowedActions: ['remove'],
     });
-    expect(refuseMove(door, 'shut', at('gone'))?.message).toContain('nothing is open');
+    expect(refuseMove(door, 'shut', at('gone'))?.message).toBe(
+      'Cannot shut a gone customer; no further actions are allowed.',
+    );
   });
 
-  it('throws when a decision arrives where the table does not say: that is our bug', () => {
+  it('throws when a decision ends in a state that the table does not list', () => {
     expect(() => arrivalOf(door, 'shut', at('open'), at('gone'))).toThrow('must not lead');
     expect(() => arrivalOf(door, 'shut', null, at('shut'))).toThrow('must not lead');
+    // @ts-expect-error The table has no such action.
     expect(() => refuseMove(door, 'fly', at('open'))).toThrow('no action');
   });
 
   it('cannot be defined with a state that it does not list', () => {
     expect(() =>
-      defineMachine({
+      defineMachine<Door>()({
         resource: 'customer',
-        states: ['a'],
-        moves: [{ action: 'go', from: ['a'], to: ['b'], event: 'gone' }],
+        states: ['open'],
+        // @ts-expect-error The table does not list this state.
+        moves: [{ action: 'go', from: ['open'], to: ['shut'], event: 'gone' }],
       }),
     ).toThrow('unknown state');
   });
@@ -66,8 +71,8 @@ describe('a machine', () => {
   });
 });
 
-/** A gate that opens only when it is oiled, stays as it is when painted, and is carried away by somebody else. */
-const gate = defineMachine<Door & { readonly isOiled?: boolean }>({
+/** A gate that opens only when it is oiled, keeps its state when painted, and is carried away by another record. */
+const gate = defineMachine<Door & { readonly isOiled?: boolean }>()({
   resource: 'customer',
   states: ['shut', 'open', 'carried'],
   moves: [
@@ -85,21 +90,23 @@ const gate = defineMachine<Door & { readonly isOiled?: boolean }>({
 });
 
 describe('a move', () => {
-  it('with a condition is open only when it holds, and a refusal says so', () => {
+  it('with a condition is allowed only when it holds, and the refusal names the condition', () => {
     expect(allowedActions(gate, { ...at('shut'), isOiled: true })).toEqual(['open', 'paint']);
     expect(allowedActions(gate, at('shut'))).toEqual(['paint']);
-    expect(refuseMove(gate, 'open', at('shut'))?.message).toContain('cannot open (only when it is oiled)');
+    expect(refuseMove(gate, 'open', at('shut'))?.message).toBe(
+      'Cannot open a shut customer (only when it is oiled); allowed actions: paint.',
+    );
     expect(refuseMove(gate, 'open', at('open'))?.message).not.toContain('oiled');
     expect(() => arrivalOf(gate, 'open', at('shut'), at('open'))).toThrow('must not lead');
   });
 
-  it("that another record brings is in nobody's hands, but may be made", () => {
+  it('that another record triggers cannot be requested, but can be applied', () => {
     expect(allowedActions(gate, at('open'))).toEqual(['paint']);
     expect(refuseMove(gate, 'carry', at('open'))).toMatchObject({ code: 'invalid_state_transition' });
     expect(change(gate, 'carry', at('open'), at('carried', 2)).event).toBe('customer.carried');
   });
 
-  it('tells its event by the state of arrival, unless it names one', () => {
+  it('emits an event named after the target state, unless it names one', () => {
     expect(arrivalOf(gate, 'build', null, at('shut'))).toEqual({ event: 'shut', emitsNoEvent: false });
     expect(arrivalOf(gate, 'paint', at('open'), at('open', 2))).toEqual({
       event: 'painted',
@@ -110,17 +117,24 @@ describe('a move', () => {
     ]);
   });
 
-  it('that stays does not keep a state from being final', () => {
+  it('that stays in its state does not prevent the state from being final', () => {
     expect(finalStates(gate)).toEqual(['carried']);
   });
 
-  it('has words for every event that it tells, or for none, and for nothing else', () => {
-    const moves = [...door.moves, { action: 'oil', from: ['open'], to: ['open'], emitsNoEvent: true as const }];
-    const told = { built: 'It stands.', shut: 'It is shut.', removed: 'It is gone.' };
-    expect(defineMachine({ ...door, moves, eventDescriptions: told }).eventDescriptions).toBe(told);
-    const { removed: _removed, ...fewer } = told;
-    expect(() => defineMachine({ ...door, eventDescriptions: fewer })).toThrow('removed has no words');
-    const more = { ...told, open: 'It was oiled.' };
-    expect(() => defineMachine({ ...door, moves, eventDescriptions: more })).toThrow('open has words');
+  it('describes every event that it emits, or none, and nothing else', () => {
+    const oil = { action: 'oil', from: ['open'], to: ['open'], emitsNoEvent: true } as const;
+    const moves = [...door.moves, oil];
+    const descriptions = { built: 'It is built.', shut: 'It is shut.', removed: 'It is gone.' };
+    expect(defineMachine<Door>()({ ...door, moves, eventDescriptions: descriptions }).eventDescriptions).toBe(
+      descriptions,
+    );
+    const { removed: _removed, ...fewer } = descriptions;
+    expect(() => defineMachine<Door>()({ ...door, eventDescriptions: fewer })).toThrow(
+      'removed has no description',
+    );
+    const more = { ...descriptions, open: 'It was oiled.' };
+    expect(() => defineMachine<Door>()({ ...door, moves, eventDescriptions: more })).toThrow(
+      'open has a description',
+    );
   });
 });

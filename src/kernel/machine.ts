@@ -3,30 +3,30 @@ import { type Refusal, refuse } from './errors.ts';
 import type { IdKind } from './ids.ts';
 
 /**
- * A lifecycle as data: which action leads from where to where, under which condition, and the event that tells of it.
- * Checks, `allowedActions`, capabilities, diagrams and the generated test matrix all read this table. An action may have
- * several rows, when it leads to different places from different states.
+ * A lifecycle as data: each action with its source and target states, its condition and its event. Checks, `allowedActions`,
+ * capabilities, diagrams and the generated test matrix all read this table. An action has several rows when its target depends
+ * on the source state.
  */
-export interface Move<Row> {
-  readonly action: string;
-  /** Empty for the move that makes the record. */
-  readonly from: readonly string[];
-  readonly to: readonly string[];
-  /** The record stays where it is: `to` is `from`, each for itself. */
+export interface Move<Row, State extends string = string, Action extends string = string> {
+  readonly action: Action;
+  /** Empty for the move that creates the record. */
+  readonly from: readonly State[];
+  readonly to: readonly State[];
+  /** The state does not change: each state in `from` leads to itself. */
   readonly stays?: true;
-  /** Events are named by the state of arrival; this names one where the arrival does not tell what happened. */
+  /** Events are named after the target state. This overrides the name where the state does not describe the change. */
   readonly event?: string;
-  /** What must be true of the record besides its state. */
+  /** An additional condition on the record. */
   readonly when?: Condition<Row>;
-  /** The kind of record that brings this move along: nobody can ask for it. */
+  /** The resource that triggers this move. Callers cannot request it. */
   readonly triggeredBy?: IdKind;
-  /** Told to no webhook, although it is in the history. */
+  /** Recorded in the history, but emits no webhook event. */
   readonly emitsNoEvent?: true;
-  /** It changes nothing of the record, and so leaves nothing in the history either. */
+  /** Does not change the record, so the history has no row for it. */
   readonly isTraceless?: true;
 }
 
-export interface Condition<Row> {
+interface Condition<Row> {
   /** Completes the sentence "only when ...". */
   readonly description: string;
   readonly holds: (row: Row) => boolean;
@@ -36,15 +36,38 @@ export interface Stateful {
   readonly status: string;
 }
 
-export interface Machine<Row extends Stateful> {
+export interface Machine<
+  Row extends Stateful,
+  State extends string = string,
+  Action extends string = string,
+> {
   readonly resource: IdKind;
-  readonly states: readonly string[];
-  readonly moves: readonly Move<Row>[];
-  /** For a machine whose moves are told to webhooks: a sentence for each event, by its name without the resource. */
+  readonly states: readonly State[];
+  readonly moves: readonly Move<Row, NoInfer<State>, Action>[];
+  /** For a machine that emits webhook events: a sentence for each event, keyed by event name without the resource. */
   readonly eventDescriptions?: Readonly<Record<string, string>>;
 }
 
-export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Machine<Row> {
+/** The states of a machine. */
+export type StateOf<M> = M extends Machine<never, infer State> ? State : never;
+
+/** The actions of a machine. */
+export type ActionOf<M> = M extends Machine<never, string, infer Action> ? Action : never;
+
+/**
+ * Defines the machine of a row type. States and actions are inferred from the table, so an unknown one does not compile. The row
+ * type has a separate call, because TypeScript infers either all type arguments of a call or none.
+ */
+export function defineMachine<Row extends Stateful>() {
+  return <const State extends Row['status'], const Action extends string>(
+    machine: Machine<Row, State, Action>,
+  ): Machine<Row, State, Action> => {
+    checkTable(machine);
+    return machine;
+  };
+}
+
+function checkTable<Row extends Stateful>(machine: Machine<Row>): void {
   for (const { action, from, to } of machine.moves) {
     for (const state of [...from, ...to]) {
       assert(
@@ -56,32 +79,43 @@ export function defineMachine<Row extends Stateful>(machine: Machine<Row>): Mach
   const { eventDescriptions } = machine;
   if (eventDescriptions) {
     const names = [...new Set(machine.moves.flatMap(emittedEvents))];
-    for (const name of names) assert(eventDescriptions[name], `${machine.resource}: ${name} has no words`);
+    for (const name of names)
+      assert(eventDescriptions[name], `${machine.resource}: ${name} has no description`);
     for (const name of Object.keys(eventDescriptions))
-      assert(names.includes(name), `${machine.resource}: ${name} has words, and no move tells it`);
+      assert(names.includes(name), `${machine.resource}: ${name} has a description, but no move emits it`);
   }
-  return machine;
 }
 
-/** The actions open to a record as it stands, in the order of the table. */
-export function allowedActions<Row extends Stateful>(machine: Machine<Row>, row: Row): readonly string[] {
+/** The actions that a record allows in its current state, in table order. */
+export function allowedActions<Row extends Stateful, Action extends string>(
+  machine: Machine<Row, string, Action>,
+  row: Row,
+): readonly Action[] {
   return [...new Set(openMoves(machine, row).map(({ action }) => action))];
 }
 
-/** Every action that a caller may request in some state, in the order of the table. */
-export function requestableActions<Row extends Stateful>({ moves }: Machine<Row>): readonly string[] {
+/** Every action that a caller may request in some state, in table order. */
+export function requestableActions<Row extends Stateful, Action extends string>({
+  moves,
+}: Machine<Row, string, Action>): readonly Action[] {
   const requestable = moves.filter(({ triggeredBy, from }) => triggeredBy === undefined && from.length > 0);
   return [...new Set(requestable.map(({ action }) => action))];
 }
 
-export function openMoves<Row extends Stateful>(machine: Machine<Row>, row: Row): readonly Move<Row>[] {
+export function openMoves<Row extends Stateful, State extends string, Action extends string>(
+  machine: Machine<Row, State, Action>,
+  row: Row,
+): readonly Move<Row, State, Action>[] {
   return movesFrom(machine, row.status).filter(({ when }) => when?.holds(row) ?? true);
 }
 
 const movesByState = new WeakMap<object, Map<string, readonly Move<never>[]>>();
 
-/** The moves that a caller may ask for in a state. Every answer shows them, so they are looked up once. */
-function movesFrom<Row extends Stateful>(machine: Machine<Row>, state: string): readonly Move<Row>[] {
+/** The moves that a caller may request in a state. Cached, because every response shows them. */
+function movesFrom<Row extends Stateful, State extends string, Action extends string>(
+  machine: Machine<Row, State, Action>,
+  state: string,
+): readonly Move<Row, State, Action>[] {
   let byState = movesByState.get(machine);
   if (!byState) {
     byState = new Map();
@@ -89,18 +123,16 @@ function movesFrom<Row extends Stateful>(machine: Machine<Row>, state: string): 
   }
   let moves = byState.get(state);
   if (!moves) {
-    moves = machine.moves.filter(
-      ({ triggeredBy, from }) => triggeredBy === undefined && from.includes(state),
-    );
+    moves = machine.moves.filter((move) => move.triggeredBy === undefined && startsAt(move, state));
     byState.set(state, moves);
   }
-  return moves as readonly Move<Row>[];
+  return moves as readonly Move<Row, State, Action>[];
 }
 
-/** The guard before `decide`: undefined when the move may start here. */
-export function refuseMove<Row extends Stateful>(
-  machine: Machine<Row>,
-  action: string,
+/** The guard before `decide`: undefined when the record allows the action. */
+export function refuseMove<Row extends Stateful, Action extends string>(
+  machine: Machine<Row, string, Action>,
+  action: NoInfer<Action>,
   row: Row,
 ): Refusal | undefined {
   const moves = movesOf(machine, action);
@@ -108,33 +140,37 @@ export function refuseMove<Row extends Stateful>(
   const unmet = moves.find(
     ({ from, triggeredBy }) => triggeredBy === undefined && from.includes(row.status),
   )?.when;
-  const because = unmet === undefined ? '' : ` (only when ${unmet.description})`;
-  return refuseTransition(machine, row, `cannot ${spoken(action)}${because}`, { action });
+  const condition = unmet === undefined ? '' : ` (only when ${unmet.description})`;
+  const verb = action.includes('_') ? `perform ${action} on` : action;
+  return refuseTransition(machine, row, `Cannot ${verb} ${describeRow(machine, row)}${condition}`, {
+    action,
+  });
 }
 
-/** Words, state and open actions of a record that cannot do what is asked of it. */
+/** Refuses a transition: the problem, followed by the actions that the record allows. */
 export function refuseTransition<Row extends Stateful>(
   machine: Machine<Row>,
   row: Row,
-  what: string,
+  problem: string,
   details: Readonly<Record<string, unknown>>,
 ): Refusal {
   const allowed = allowedActions(machine, row);
-  const open = allowed.length > 0 ? `it allows ${allowed.join(', ')}` : 'nothing is open to it';
+  const remedy =
+    allowed.length > 0 ? `allowed actions: ${allowed.join(', ')}` : 'no further actions are allowed';
   return refuse('invalid_state_transition', {
-    message: `${nounOf(machine.resource)} that is ${row.status} ${what}: ${open}.`,
+    message: `${problem}; ${remedy}.`,
     details: { status: row.status, ...details },
     allowedActions: allowed,
   });
 }
 
 /**
- * The assertion after `decide`: a record that arrives where its table does not say is our bug. Gives the name of the
- * event that tells of the arrival, and whether anybody is told.
+ * The assertion after `decide`: a target state that the table does not list is our bug. Returns the name of the event, and
+ * whether it is emitted.
  */
-export function arrivalOf<Row extends Stateful>(
-  machine: Machine<Row>,
-  action: string,
+export function arrivalOf<Row extends Stateful, Action extends string>(
+  machine: Machine<Row, string, Action>,
+  action: NoInfer<Action>,
   before: Row | null,
   after: Row,
 ): Arrival {
@@ -151,25 +187,32 @@ export function arrivalOf<Row extends Stateful>(
 }
 
 export interface Arrival {
-  /** The name of the event that tells of it. */
+  /** The event name without the resource. */
   readonly event: string;
   readonly emitsNoEvent: boolean;
 }
 
-/** Every event that a machine can tell, in the order of its table. */
+/** Every event type that a machine can emit, in table order. */
 export function eventTypes<Row extends Stateful>({ resource, moves }: Machine<Row>): readonly string[] {
   return [...new Set(moves.flatMap(emittedEvents))].map((name) => `${resource}.${name}`);
 }
 
-/** The names of the events that tell of a move: one for each place of arrival, or one for all, or none. */
+/** The event names of a move: one for each target state, one for all of them, or none. */
 export function emittedEvents<Row>({ event, to, emitsNoEvent }: Move<Row>): readonly string[] {
   if (emitsNoEvent) return [];
   return event === undefined ? to : [event];
 }
 
-/** States that no move leaves, whoever brings it. */
-export function finalStates<Row extends Stateful>({ states, moves }: Machine<Row>): readonly string[] {
+/** States that no move leaves, including moves that other records trigger. */
+export function finalStates<Row extends Stateful, State extends string>({
+  states,
+  moves,
+}: Machine<Row, State>): readonly State[] {
   return states.filter((state) => !moves.some(({ from, stays }) => from.includes(state) && !stays));
+}
+
+function startsAt<Row>({ from }: Move<Row>, state: string): boolean {
+  return from.includes(state);
 }
 
 function movesOf<Row extends Stateful>(machine: Machine<Row>, action: string): readonly Move<Row>[] {
@@ -178,10 +221,20 @@ function movesOf<Row extends Stateful>(machine: Machine<Row>, action: string): r
   return moves;
 }
 
-function nounOf(resource: string): string {
-  return `${/^[aeiou]/.test(resource) ? 'An' : 'A'} ${spoken(resource)}`;
+/** "a refunded payment", or "a payment in state requires_action". */
+export function describeRow<Row extends Stateful>({ resource }: Machine<Row>, { status }: Row): string {
+  const noun = nounOf(resource);
+  return status.includes('_') ? `${withArticle(noun)} in state ${status}` : withArticle(`${status} ${noun}`);
 }
 
-function spoken(action: string): string {
-  return action.replaceAll('_', ' ');
+export function nounOf(resource: string): string {
+  return resource === 'api_key' ? 'API key' : resource.replaceAll('_', ' ');
+}
+
+export function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** Whether this is a network such as 10.0.0.0/8, or a single address. */
+/** Whether the text is a network such as 10.0.0.0/8, or a single address. */
 export function isCidr(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = isIP(address);

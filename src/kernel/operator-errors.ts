@@ -2,17 +2,17 @@ import { type CatalogueEntry, entry } from './error-entry.ts';
 
 const ofOperator = { isOfConsole: true, isOfOperator: true };
 
-/** The part of the catalogue that only the operator of a server meets. */
+/** Errors that only the operator API returns. */
 export const operatorErrors = {
   operator_token_invalid: entry(
     401,
-    'The request to the operator API does not carry the token of this server.',
+    'The request does not have the operator token of this server.',
     'Send `Authorization: Bearer` with the value of SANDBANK_OPERATOR_TOKEN, or of `operatorToken` in `cli.json` of the data directory.',
     ofOperator,
   ),
   organization_exists: entry(
     409,
-    'The organization of the snapshot is on this server already.',
+    'The organization of the snapshot already exists on this server.',
     'Import it as a fork with `fork=true`, or into another server.',
     ofOperator,
   ),
@@ -24,13 +24,13 @@ export const operatorErrors = {
   ),
   snapshot_invalid: entry(
     422,
-    'The snapshot cannot be read, was changed after the export, or its books are not sound.',
-    'See `message` for the line or the check that failed, and export the organization again.',
+    'The snapshot cannot be read, was changed after the export, or its ledger is inconsistent.',
+    'See `message` for the failed line or check, and export the organization again.',
     ofOperator,
   ),
   snapshot_too_new: entry(
     422,
-    'The snapshot was made by a newer version of Sandbank.',
+    'A newer version of Sandbank created the snapshot.',
     'Import it with that version, or a later one.',
     ofOperator,
   ),

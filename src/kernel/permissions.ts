@@ -1,4 +1,4 @@
-/** What a member of an organization may do, rising: each may do all that those before it may. */
+/** Member roles in ascending order: each includes the permissions of the roles before it. */
 export const roles = ['viewer', 'developer', 'admin', 'owner'] as const;
 
 export type Role = (typeof roles)[number];
@@ -7,17 +7,17 @@ export function isAtLeast(role: Role, needed: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(needed);
 }
 
-/** What a route of the API asks of a person: to read is everybody's, to write is not the viewers'. */
+/** The role that a person needs for an API route: every role may read, viewers may not write. */
 export function roleFor(needed: Needed): Role {
   return scopesNeeded(needed).some((scope) => scope.endsWith(':write')) ? 'developer' : 'viewer';
 }
 
-/** The scopes that a person has by their role, as a key would. */
+/** The scopes that a role grants to a person. */
 export function scopesOf(role: Role): ReadonlySet<Scope> {
   return new Set(isAtLeast(role, 'developer') ? scopes : scopes.filter((scope) => scope.endsWith(':read')));
 }
 
-/** The eight permissions that a key can have. A write is refused without its own scope, and so is a read. */
+/** The eight scopes of API keys. Reads and writes have separate scopes. */
 export const scopes = [
   'payments:read',
   'payments:write',
@@ -35,7 +35,7 @@ export function isScope(text: string): text is Scope {
   return (scopes as readonly string[]).includes(text);
 }
 
-/** What a route asks of a key: nothing but to be valid, one scope, or several at once. */
+/** What a route requires of a key: any valid key, one scope, or several scopes. */
 export type Needed = Scope | 'any' | readonly Scope[];
 
 export function scopesNeeded(needed: Needed): readonly Scope[] {

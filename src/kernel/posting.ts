@@ -5,7 +5,7 @@ export interface Posting {
   readonly amount: bigint;
 }
 
-/** Postings that sum to zero in each currency. Entries are never changed, only reversed by another one. */
+/** Postings that sum to zero in each currency. Entries are immutable; a correction is a reversing entry. */
 export interface Entry {
   /** What happened, e.g. `capture`. */
   readonly reason: string;

@@ -26,14 +26,14 @@ describe('of the notices that arrive with a move', () => {
       ['ignored', 'applied'],
     ],
     [
-      'a late one told twice is ignored once',
+      'a late one that is sent twice is ignored once',
       [notice('late', 2), notice('late', 2)],
       ['ignored', 'duplicate'],
     ],
-    ['one about what has not happened is ignored', [notice('pay 4', 4)], ['ignored']],
-    ['one with a strange id is ignored', [notice('strange', 3)], ['ignored']],
+    ['one about a future version is ignored', [notice('pay 4', 4)], ['ignored']],
+    ['one with an unknown id is ignored', [notice('strange', 3)], ['ignored']],
     ['one of another record is ignored', [notice('other 3', 3)], ['ignored']],
-    ['none brings none', [], []],
+    ['no notices have no outcomes', [], []],
   ])('%s', (_what, notices, outcomes) => {
     expect(receive(provider, notices, move)).toEqual(outcomes);
   });

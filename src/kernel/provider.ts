@@ -1,16 +1,16 @@
 import type { Instant } from './table.ts';
 
 /**
- * The port to a payment provider. Records are neutral: a provider is told by name what happens to a payment or a transfer, and answers
- * with the notices that it would send. Its own ids and words stay in those notices.
+ * The port to a payment provider. Records are provider-neutral: the provider receives each move of a payment or a transfer, and
+ * returns the notices that it would send. Provider-specific ids and terms stay in those notices.
  */
 export interface Provider {
   readonly name: string;
   /** The provider's own id of a payment or a transfer, or of a refund or dispute. */
   readonly transactionId: (subjectId: string) => string;
-  /** The provider's own id of the event that tells of one move: the same whenever it is sent. */
+  /** The provider's own event id of one move: the same at every transmission. */
   readonly eventId: (subjectId: string, version: number) => string;
-  /** The notices that come in with this move, in the order in which they arrive. */
+  /** The notices that the provider sends for this move, in order of arrival. */
   readonly notices: (move: ProviderMove) => readonly Notice[];
 }
 
@@ -19,7 +19,7 @@ export interface ProviderMove {
   readonly provider: string;
   readonly record: 'payment' | 'transfer';
   readonly recordId: string;
-  /** What the move is of: the record itself, or the dispute of a payment. */
+  /** The moved record: the payment or transfer itself, or the dispute of a payment. */
   readonly subjectId: string;
   readonly version: number;
   readonly action: string;
@@ -45,9 +45,9 @@ export interface Notice {
 export type NoticeOutcome = 'applied' | 'ignored' | 'duplicate';
 
 /**
- * What comes of the notices that arrived with a move. The first that is about this very move causes it. One that was sent
- * before is a duplicate; one about a state that the record has left comes too late and is ignored. Either is kept, and
- * neither is applied; the database, too, refuses a second applied one with the same id.
+ * Classifies the notices that arrive with a move. The first notice about this move is applied. A notice that was sent before is a
+ * duplicate; one about a state that the record has left is too late and is ignored. Both are stored, but not applied. The database
+ * also refuses a second applied notice with the same id.
  */
 export function receive(
   provider: Pick<Provider, 'eventId'>,
@@ -56,8 +56,8 @@ export function receive(
 ): readonly NoticeOutcome[] {
   const seen = new Set<string>();
   return notices.map(({ eventId, about }) => {
-    const wasToldThen = about < version && eventId === provider.eventId(subjectId, about);
-    if (wasToldThen || seen.has(eventId)) return 'duplicate';
+    const wasSentBefore = about < version && eventId === provider.eventId(subjectId, about);
+    if (wasSentBefore || seen.has(eventId)) return 'duplicate';
     seen.add(eventId);
     return about === version && eventId === provider.eventId(subjectId, version) ? 'applied' : 'ignored';
   });

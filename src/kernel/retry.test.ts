@@ -17,11 +17,11 @@ describe('the waits of a retry profile', () => {
     expect(waits('none', 0).filter((wait) => wait !== null)).toEqual([0]);
   });
 
-  it('of the fast profile fit into a minute, with all that chance can add', () => {
+  it('of the fast profile fit into a minute, including the maximum jitter', () => {
     expect(waits('fast', 1).reduce<number>((sum, wait) => sum + (wait ?? 0), 0)).toBeLessThan(60_000);
   });
 
-  it('are never shorter by chance, and longer by a twentieth at most', () => {
+  it('are never shortened by jitter, and extended by a twentieth at most', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 0, max: 1, noNaN: true }),
@@ -35,14 +35,14 @@ describe('the waits of a retry profile', () => {
     );
   });
 
-  it('follow Retry-After where it is longer, up to a day, and never beyond what is taken for stranded', () => {
+  it('follow Retry-After where it is longer, up to a day, and never beyond the maximum', () => {
     expect(waitAfter('standard', 1, 60, 0)).toBe(60_000);
     expect(waitAfter('standard', 9, 60, 0)).toBe(43_200_000);
     expect(waitAfter('standard', 1, 1e9, 1)).toBe(86_400_000);
     expect(waitAfter('none', 1, 60, 0)).toBeNull();
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 9 }), fc.nat(2 ** 31), (tries, asked) => {
-        return (waitAfter('standard', tries, asked, 1) ?? 0) < retryAheadMsMax;
+      fc.property(fc.integer({ min: 0, max: 9 }), fc.nat(2 ** 31), (tries, requested) => {
+        return (waitAfter('standard', tries, requested, 1) ?? 0) < retryAheadMsMax;
       }),
     );
   });

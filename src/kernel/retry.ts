@@ -1,8 +1,10 @@
+import { dayMs } from './time.ts';
+
 /**
- * When a failed delivery is tried again, by the clock of the application. Each number is the wait before an attempt, in
- * seconds; a profile has as many attempts as it has waits.
+ * The retry schedule of failed deliveries, by the application clock. Each number is the wait before an attempt, in seconds; a
+ * profile has one attempt per wait.
  */
-export const retryProfiles = {
+const retryProfiles = {
   standard: [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200],
   fast: [0, 1, 4, 15, 30],
   none: [0],
@@ -12,17 +14,17 @@ export type RetryProfile = keyof typeof retryProfiles;
 
 export const retryProfileNames = Object.keys(retryProfiles) as readonly RetryProfile[];
 
-/** Never less than the wait of the profile: receivers that recover together are not met by all of us at once. */
+/** Jitter only extends the wait. It spreads the retries to receivers that recover at the same time. */
 export const jitterShareMax = 0.05;
-/** What a receiver may ask for with Retry-After. */
-export const retryAfterSecondsMax = 86_400;
-/** No retry lies further ahead than this. One that does was planned by a clock that has been put back since. */
+/** The maximum that a receiver may request with Retry-After. */
+const retryAfterSecondsMax = 86_400;
+/** No retry is scheduled further ahead. One that is was scheduled by a clock that has since been set back. */
 export const retryAheadMsMax = (Math.max(43_200 * (1 + jitterShareMax), retryAfterSecondsMax) + 60) * 1_000;
 
-/** How long nothing but failure is borne before an endpoint is disabled. */
-export const failingMsMax = 5 * 86_400_000;
+/** How long an endpoint may fail continuously before it is disabled. */
+export const failingMsMax = 5 * dayMs;
 
-/** Milliseconds until the next attempt after so many, or null when there is none. `chance` is from 0 to 1. */
+/** Milliseconds until the next attempt after `tries` attempts, or null when there is none. `chance` is from 0 to 1. */
 export function waitAfter(
   profile: RetryProfile,
   tries: number,
@@ -31,13 +33,13 @@ export function waitAfter(
 ): number | null {
   const seconds = retryProfiles[profile][tries];
   if (seconds === undefined) return null;
-  const asked = Math.min(Math.max(retryAfterSeconds, 0), retryAfterSecondsMax);
-  return Math.round(Math.max(seconds * (1 + chance * jitterShareMax), asked) * 1_000);
+  const requested = Math.min(Math.max(retryAfterSeconds, 0), retryAfterSecondsMax);
+  return Math.round(Math.max(seconds * (1 + chance * jitterShareMax), requested) * 1_000);
 }
 
 /**
- * The seconds of a Retry-After header, which is a number or a date. A date is compared with the date of the answer where
- * it has one, so that a receiver whose clock is wrong still means what it says.
+ * The seconds of a Retry-After header, which is a number or a date. A date is compared with the Date header of the response where
+ * present, so that a wrong clock of the receiver does not matter.
  */
 export function retryAfterOf(header: string | undefined, date: string | undefined, wallNow: number): number {
   if (header === undefined) return 0;

@@ -1,16 +1,20 @@
 import type { TSchema } from 'typebox';
 import type { ApplicationSettings } from './application-settings.ts';
-import { type Actor, type CommandKind, reachesApplication } from './command.ts';
+import { type Actor, type AnyCommand, type Erased, reachesApplication } from './command.ts';
 import { type Presented, shownOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
-import { type IdKind, isId } from './ids.ts';
+import { type Id, type IdKind, isId } from './ids.ts';
 import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from './list.ts';
 import type { Needed, Role, Scope } from './permissions.ts';
-import type { AnyRow, Instant, Statement, Table } from './table.ts';
+import type { Prepare } from './prepare.ts';
+import type { Reader, Versioned } from './reader.ts';
+import type { AnyRow, Instant, Table } from './table.ts';
+
+export type { Reader, Versioned } from './reader.ts';
 
 /**
  * Routes are data. Authentication, the scope check, idempotency, validation, the OpenAPI document and the
- * permission-matrix test are all derived from these rows; a handler only says what is particular to it.
+ * permission-matrix test are all derived from these rows; a handler has only the code that is specific to it.
  */
 export type Route = ApiReadRoute | ApiWriteRoute | ApiStreamRoute;
 export type ApiReadRoute = ApiRouteMeta & ReadRoute;
@@ -18,60 +22,60 @@ export type ApiWriteRoute = ApiRouteMeta & WriteRoute;
 export type ApiStreamRoute = ApiRouteMeta & StreamRoute;
 
 /**
- * What only the console has, for people who are signed in: keys, members, the audit trail. The console serves the routes
- * of the API as well, so nothing of those is written twice.
+ * Routes that only the console has, for signed-in people: keys, members, the audit trail. The console also serves the API routes,
+ * so these are not duplicated.
  */
 export type ConsoleRoute = ConsoleRouteMeta & ServedRoute;
 
-/** How a route is carried out, whoever may call it. */
+/** A route without its access rules. */
 export type ServedRoute = RouteMeta & (ReadRoute | WriteRoute);
 
 interface RouteMeta {
   readonly operationId: string;
-  /** Below `/_api/` or the place of the console, with parameters in braces. */
+  /** Relative to `/_api/` or the console path, with parameters in braces. */
   readonly path: string;
   readonly summary: string;
 }
 
-interface ApiRouteMeta extends RouteMeta {
-  /** The scope that a key needs, or all of several; `any` for what every valid key may call. */
+export interface ApiRouteMeta extends RouteMeta {
+  /** The required scope, or all required scopes; `any` for routes that every valid key may call. */
   readonly scope: Needed;
   readonly tag: Tag;
   readonly response: TSchema;
   readonly responseName: string;
 }
 
-interface ConsoleRouteMeta extends RouteMeta {
-  /** The least role that may call it. */
+export interface ConsoleRouteMeta extends RouteMeta {
+  /** The minimum role. */
   readonly role: Role;
-  /** Whether it concerns one application, whose id is then in the path, or the whole organization. */
+  /** Whether it applies to one application, whose id is then in the path, or to the whole organization. */
   readonly level: 'organization' | 'application';
-  /** A write that an archived application still takes. */
+  /** A write that an archived application still accepts. */
   readonly allowsArchived?: true;
 }
 
 export interface ReadRoute {
   readonly method: 'GET';
   readonly query?: TSchema;
-  /** Its query may name a record, which must then be there; one in the path always must. */
+  /** Its query may name a record, which must then exist; one in the path always must. */
   readonly namesRecord?: true;
-  /** Another form of the answer, for callers that ask for it by `Accept`. */
+  /** An alternate response format, for callers that request it with `Accept`. */
   readonly alternateContentType?: AlternateContentType;
-  /** What is written behind the answers, and must be down before this is read. */
+  /** Write-behind data that must be flushed before this read. */
   readonly flushBefore?: WriteBehindData;
   readonly read: (request: ReadRequest) => Awaitable<ReadAnswer>;
 }
 
-export type AlternateContentType = 'text/csv' | 'application/xml';
+type AlternateContentType = 'text/csv' | 'application/xml';
 
-/** What is gathered in memory and written a little later, because no answer waits for it. */
+/** Data that is buffered in memory and written with a delay, because no response depends on it. */
 export type WriteBehindData = 'requests' | 'coverage';
 
-/** An answer that does not end: what happens from now on, as server-sent events. `response` is the shape of each. */
+/** An open-ended response that streams new events as server-sent events. `response` is the schema of each. */
 export interface StreamRoute {
   readonly method: 'GET';
   readonly query?: TSchema;
-  /** Which types of events the caller wants to be told. */
+  /** The event types that the caller subscribes to. */
   readonly streams: (query: unknown) => EventFilter | Refusal;
 }
 
@@ -81,13 +85,14 @@ export function isStream(route: ReadRoute | WriteRoute | StreamRoute): route is 
   return 'streams' in route;
 }
 
+/** A write as the route table holds it. Slices create it with `writeRoute`, which infers and checks the types. */
 export interface WriteRoute {
   readonly method: 'POST';
-  /** No body schema means that the body may be absent, and that nothing but `{}` may be sent. */
+  /** Without a body schema, the body must be absent or `{}`. */
   readonly body?: TSchema;
-  /** A body that may be absent although it has a schema: it then is `{}`. */
+  /** A body with a schema that may be absent: it is then `{}`. */
   readonly isBodyOptional?: true;
-  /** Whether `?expand=ledgerEntries` shows what the command posted. */
+  /** Whether `?expand=ledgerEntries` shows the postings of the command. */
   readonly expandsEntries?: true;
   readonly bodyName?: string;
   /**
@@ -95,14 +100,15 @@ export interface WriteRoute {
    * for a write that creates a record. The audit row of a refusal names that record.
    */
   readonly target: IdKind | null;
-  // biome-ignore lint/suspicious/noExplicitAny: the input type joins `command` and `input` of one route and is known to no other.
-  readonly command: CommandKind<any>;
-  readonly input: (request: WriteRequest) => unknown;
+  readonly command: AnyCommand;
+  /** The client's request: the command input, or the data from which the prepare step builds it. */
+  readonly input: (request: WriteRequest<Erased>) => Erased;
+  readonly prepare?: Prepare<Erased, Erased, Erased>;
 }
 
 export type Awaitable<T> = T | PromiseLike<T>;
 
-/** One resource, one page of presented resources, text of another kind, or a refusal. */
+/** One resource, one page of resources, text in an alternate format, or a refusal. */
 export type ReadAnswer = Presented | PresentedPage | TextAnswer | Refusal;
 
 export interface TextAnswer {
@@ -122,26 +128,27 @@ export interface ReadRequest {
   /** The wall clock. */
   readonly now: Instant;
   readonly reader: Reader;
-  /** Whether the caller asks for this form of the answer. */
+  /** Whether the caller accepts this content type. */
   readonly accepts: (type: string) => boolean;
 }
 
-export interface WriteRequest {
+export interface WriteRequest<Body = unknown> {
   readonly principal: Principal;
   readonly params: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** Validated against the schema of the route. */
+  readonly body: Body;
 }
 
-/** Whom a request stands for: the holder of a key, or a person who is signed in to the console. */
+/** The authenticated caller: an API key, or a person who is signed in to the console. */
 export interface Principal {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly orgName: string;
-  /** Empty for a person where the whole organization is concerned. */
-  readonly appId: string;
+  /** `noApplication` for a person at the organization level. */
+  readonly appId: Id<'application'>;
   readonly appName: string;
   readonly settings: ApplicationSettings;
   readonly actor: Actor;
-  /** Of the key, or of the person. */
+  /** The name of the key or the person. */
   readonly name: string;
   readonly scopes: ReadonlySet<Scope>;
   /** Null for keys. */
@@ -150,36 +157,19 @@ export interface Principal {
   readonly mayReset: boolean;
 }
 
-/** Every change of a row counts its version up, so a row with the same version is the same row. */
-export interface Versioned extends AnyRow {
-  readonly version: number;
-}
-
-/** The port through which stores read. Look-ups by key that arrive together share one round trip. */
-export interface Reader {
-  rows<Row>(statement: Statement, values: readonly unknown[]): PromiseLike<readonly Row[]>;
-  byKey<Row extends Versioned>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
-}
-
-/** How a record is read by the id in the path. What is no id of this kind is a record that is not there. */
+/** Reads a record by the id in the path. A malformed id, or one of another kind, is not found. */
 export function retrieveHandler<Row extends Versioned>(
   kind: IdKind,
   table: Table<Row>,
   present: (row: Row) => Presented,
 ): ReadRoute['read'] {
   const show = shownOnce(present);
-  return ({ reader, principal, params }) => {
-    const id = params.id ?? '';
-    if (!isId(kind, id)) return refuse('resource_not_found');
-    return reader
-      .byKey(table, principal.orgId, id)
-      .then((row) => (row ? show(row) : refuse('resource_not_found')));
-  };
+  return subresourceHandler(kind, table, (_request, row) => show(row));
 }
 
 /**
- * How something of a record is read: the history of a payment, say. The record must be there first, so that a foreign id
- * is not found instead of having nothing.
+ * Reads a subresource, such as the history of a payment. The record must exist, so that a foreign id results in "not found" instead
+ * of an empty list.
  */
 export function subresourceHandler<Row extends Versioned>(
   kind: IdKind,
@@ -195,8 +185,8 @@ export function subresourceHandler<Row extends Versioned>(
   };
 }
 
-/** The same for what belongs to one application: to an API key of another one it does not exist. */
-export function applicationSubresourceHandler<Row extends Versioned & { readonly appId: string }>(
+/** The same for records of one application: API keys of other applications get "not found". */
+export function applicationSubresourceHandler<Row extends Versioned & { readonly appId: Id<'application'> }>(
   kind: IdKind,
   table: Table<Row>,
   read: (request: ReadRequest, row: Row) => PromiseLike<ReadAnswer> | ReadAnswer,
@@ -211,8 +201,8 @@ export function withinReach({ actor, appId }: Principal, query: unknown): ListQu
   return { ...(query as ListQuery), ...(actor.kind === 'api_key' ? { appId } : {}) };
 }
 
-/** How a page of records is read that belong to one application. */
-export function applicationListHandler<Row extends AnyRow & { readonly appId: string }>(
+/** Reads a page of records that belong to one application. */
+export function applicationListHandler<Row extends AnyRow & { readonly appId: Id<'application'> }>(
   kind: IdKind,
   table: Table<Row>,
   filters: readonly ListFilter[],
@@ -222,7 +212,7 @@ export function applicationListHandler<Row extends AnyRow & { readonly appId: st
   return ({ reader, principal, query }) => page({ reader, principal, query: withinReach(principal, query) });
 }
 
-/** How a page of records is read, newest first. */
+/** Reads a page of records, newest first. */
 export function listHandler<Row extends AnyRow>(
   kind: IdKind,
   table: Table<Row>,
@@ -239,24 +229,23 @@ export function listHandler<Row extends AnyRow>(
   };
 }
 
-/** The chapters of the API's documents, each with what it is about. A route cannot be in one that is not here. */
+/** The sections of the API reference, each with a description. Every route belongs to one of them. */
 export const tags = {
-  Sandbox: 'Whom a key stands for, what this server can do, and the state machines that it runs on.',
-  Payments: 'Money from a customer: created, authorized, captured, settled, and every way that it can fail.',
+  Sandbox: 'The identity behind an API key, the capabilities of this server, and its state machines.',
+  Payments: 'Money from a customer: created, authorized, captured, settled, with every possible failure.',
   Refunds: 'Money back to a customer, in whole or in part.',
-  Disputes: 'Payments that a customer has contested, with evidence, stages and deadlines.',
+  Disputes: 'Payments that a customer contests, with evidence, stages and deadlines.',
   Transfers: 'Money to a beneficiary in another currency, from the quote to the payout or its return.',
-  Ledger: 'The double entry behind every move. Entries are never changed, and each sums to zero.',
-  Settlement: 'What the simulated providers report having paid out, and how that compares with the ledger.',
-  Customers: 'Who pays. A customer can be named in payments and transfers.',
-  Clock: 'The time of the application: stop it, or move it forward and see all happen that falls due.',
-  Webhooks: 'Endpoints that events are sent to, the events, their deliveries, and sending them again.',
-  Faults:
-    'Failures on demand: requests that are slow, refused or lost, and webhooks that come twice, late or not at all.',
-  Requests: 'What was asked with keys lately, and what was answered.',
-  Audit: 'Who wrote what, and when: an append-only trail of every write and refusal, sealed by a hash chain.',
-  Coverage: 'Which states, moves, events, operations and errors an integration has met.',
-  Reset: 'An empty organization again, with its keys and endpoints.',
+  Ledger: 'Double-entry bookkeeping for every move. Entries are immutable, and each sums to zero.',
+  Settlement: 'Payout reports of the simulated providers, and their reconciliation with the ledger.',
+  Customers: 'Payers. Payments and transfers can reference a customer.',
+  Clock: 'The application clock: freeze it, or advance it and run everything that becomes due.',
+  Webhooks: 'Webhook endpoints, events, deliveries and replays.',
+  Faults: 'Fault injection: slow, refused or lost requests, and duplicate, late or lost webhooks.',
+  Requests: 'Recent API requests and their responses.',
+  Audit: 'An append-only audit trail of every write and refusal, sealed by a hash chain.',
+  Coverage: 'The states, moves, events, operations and errors that an integration has exercised.',
+  Reset: 'Delete all records of the organization; its keys and endpoints remain.',
 } as const satisfies Readonly<Record<string, string>>;
 
-export type Tag = keyof typeof tags;
+type Tag = keyof typeof tags;

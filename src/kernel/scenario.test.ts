@@ -21,7 +21,7 @@ describe('scenarios', () => {
     expect(paymentScenarios).toContain('decline:insufficient_funds');
   });
 
-  it('tell a decline from all others, and only by a code that exists', () => {
+  it('are declines only with a code that exists', () => {
     expect(declineOf('decline:lost_card')).toBe('lost_card');
     for (const other of ['approve', 'decline:', 'decline:nonsense', 'lost_card', 'Decline:lost_card']) {
       expect(declineOf(other)).toBeUndefined();
@@ -35,18 +35,18 @@ describe('scenarios', () => {
     [['async', 'approve'], 2, 'approve'],
     [['async', 'approve'], 9, 'approve'],
     [[], 1, 'approve'],
-  ])('of %j the attempt %d plays %s', (scenario, attempt, expected) => {
+  ])('of %j the attempt %d uses %s', (scenario, attempt, expected) => {
     expect(scenarioOf(scenario, attempt)).toBe(expected);
   });
 
-  it('stand behind every test card and every magic amount', () => {
+  it('exist for every test card and every magic amount', () => {
     for (const scenario of [...Object.values(testCards), ...magicAmounts.values()]) {
       expect(paymentScenarios).toContain(scenario);
     }
     for (const number of Object.keys(testCards)) expect(number).toMatch(/^\d{15,16}$/);
   });
 
-  it('by name win over a card, a card over an amount, and nothing of it is approve', () => {
+  it('by name win over a card, a card over an amount, and the default is approve', () => {
     const [card, amount] = ['4000000000000069', 999_000_051n];
     expect(resolveScenario('async', card, amount)).toBe('async');
     expect(resolveScenario(['async'], card, amount)).toEqual(['async']);
@@ -57,7 +57,7 @@ describe('scenarios', () => {
 });
 
 describe('decline codes', () => {
-  it('have words for a person and are soft or hard', () => {
+  it('have a description and are soft or hard', () => {
     for (const code of declineCodes) {
       expect(code).toMatch(/^[a-z_]+$/);
       expect(findDecline(code).description).toMatch(/^[A-Z].*\.$/);
@@ -67,7 +67,7 @@ describe('decline codes', () => {
     expect(new Set(declineCodes.map((code) => findDecline(code).isSoft))).toEqual(new Set([true, false]));
   });
 
-  it('that do not exist are our bug', () => {
-    expect(() => findDecline('bad_luck')).toThrow('no decline code');
+  it('that do not exist throw', () => {
+    expect(() => findDecline('bad_luck')).toThrow('not a decline code');
   });
 });

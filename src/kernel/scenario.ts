@@ -1,8 +1,8 @@
 import { type DeclineCode, declineCodes, reasonCodePattern } from './decline.ts';
 
 /**
- * What the simulated provider will do with a payment: a name, or a list of names for successive attempts. The words are
- * those of the documents.
+ * The behaviour of the simulated provider for a payment: a name, or a list of names for successive attempts. The docs show these
+ * descriptions.
  */
 export const scenarioDescriptions = {
   approve: 'Everything succeeds. The default.',
@@ -30,7 +30,7 @@ export function declineOf(scenario: string): DeclineCode | undefined {
   return declineCodes.find((code) => scenario === declinePrefix + code);
 }
 
-/** What the simulated provider will do with a transfer: a name, or a list of names for successive times it is sent. */
+/** The behaviour of the simulated provider for a transfer: a name, or a list of names for successive payouts. */
 export const transferScenarioDescriptions = {
   approve: 'Everything succeeds. The default.',
   review: 'The transfer is reviewed before it is converted, and released.',
@@ -50,7 +50,7 @@ export const transferScenarios: readonly string[] = Object.keys(transferScenario
 /** The names above, and `return:` or `fail:` with any code. */
 export const transferScenarioPattern = `^(?:${transferScenarios.join('|')}|(?:return|fail):${reasonCodePattern})$`;
 
-/** The code of a scenario in which the money comes back; undefined for all others. */
+/** The code of a scenario that returns the money; undefined for all others. */
 export function returnOf(scenario: string): string | undefined {
   return scenario.startsWith(returnPrefix) ? scenario.slice(returnPrefix.length) : undefined;
 }
@@ -60,15 +60,15 @@ export function failureOf(scenario: string): string | undefined {
   return scenario.startsWith(failPrefix) ? scenario.slice(failPrefix.length) : undefined;
 }
 
-/** The entry that holds for an attempt, counted from 1. The last one holds for all that follow. */
+/** The scenario of an attempt, counted from 1. The last entry applies to all further attempts. */
 export function scenarioOf(scenario: string | readonly string[], attempt: number): string {
   if (typeof scenario === 'string') return scenario;
   return scenario[attempt - 1] ?? scenario.at(-1) ?? 'approve';
 }
 
 /**
- * Values that stand for a scenario when none is named: test cards that developers know by heart, and amounts so odd that
- * nobody meets them by chance. The last digits of most amounts are the response codes of ISO 8583.
+ * Values that select a scenario when none is named: well-known test cards, and amounts that are too unusual to occur by chance. The
+ * last digits of most amounts are ISO 8583 response codes.
  */
 export const testCards: Readonly<Record<string, string>> = {
   '4242424242424242': 'approve',

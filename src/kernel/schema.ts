@@ -1,12 +1,12 @@
 import { type TSchema, Type } from 'typebox';
-import { type IdKind, idPattern } from './ids.ts';
+import { type Id, type IdKind, idPattern } from './ids.ts';
 import { limits } from './limits.ts';
 
 const componentName = Symbol('component name');
 
 /**
- * Options that give a schema a name: the OpenAPI document lists it once under that name and refers to it. Client generators call its
- * type so. Alternatives of a union that are objects need one. The name is not part of the JSON Schema itself.
+ * Options that give a schema a name: the OpenAPI document lists it once under that name and refers to it. Client generators name its
+ * type after it. Alternatives of a union that are objects need one. The name is not part of the JSON Schema itself.
  */
 export const component = (name: string): Record<symbol, string> => ({ [componentName]: name });
 
@@ -14,7 +14,7 @@ export function componentNameOf(schema: unknown): string | undefined {
   return (schema as { readonly [componentName]?: string } | null | undefined)?.[componentName];
 }
 
-/** The pieces that request and response schemas are made of. They are JSON Schema, and so is the OpenAPI document. */
+/** The building blocks of request and response schemas. They are JSON Schema, as is the OpenAPI document. */
 export const Amount = Type.Integer({
   minimum: limits.amountMin,
   maximum: limits.amountMax,
@@ -28,7 +28,7 @@ export const CurrencyCode = Type.String({
   description: 'Three-letter ISO 4217 code, such as EUR. Lower case is accepted; responses have upper case.',
 });
 
-/** One @ with something on both sides. A sandbox must take any address that a real one might. */
+/** One @ with text on both sides. A sandbox must accept every address that a production system might. */
 export const Email = Type.String({
   minLength: 3,
   maxLength: limits.emailLengthMax,
@@ -36,7 +36,7 @@ export const Email = Type.String({
   description: 'Email address: one @ with text before and after it, without spaces.',
 });
 
-/** Of a person who signs in: what every part of signing in takes for an address. */
+/** The address of a person who signs in, in the form that every part of the sign-in accepts. */
 export const PersonEmail = Type.String({
   minLength: 6,
   maxLength: limits.emailLengthMax,
@@ -52,7 +52,7 @@ export const Day = Type.String({
 
 export const Time = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, with milliseconds.' });
 
-/** Texts under names of the caller. Not `Type.Record`: its pattern for keys passes over those with a line break. */
+/** A map of texts with keys of the caller. Not `Type.Record`: its key pattern ignores keys with a line break. */
 export const textMap = (
   name: string,
   keysMax: number,
@@ -77,17 +77,18 @@ export const Metadata = textMap(
   'Your own data.',
 );
 
-export const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
+export const id = <Kind extends IdKind>(kind: Kind, options: { readonly description?: string } = {}) =>
+  Type.Unsafe<Id<Kind>>({ type: 'string', pattern: idPattern(kind), ...options });
 
 /** A filter by another record. */
-export const idQuery = (kind: IdKind) =>
-  Type.Optional(Type.String({ ...id(kind), description: `Only what belongs to this ${kind}.` }));
+export const idQuery = <Kind extends IdKind>(kind: Kind) =>
+  Type.Optional(id(kind, { description: `Only records of this ${kind}.` }));
 
 export const text = (lengthMax: number) => Type.String({ minLength: 1, maxLength: lengthMax });
 
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** Unknown fields are refused: a misspelt optional field would otherwise be lost without a word. */
+/** Unknown fields are refused: a misspelt optional field would otherwise be ignored silently. */
 export const strict = <P extends Record<string, TSchema>>(
   properties: P,
   options: Record<string | symbol, unknown> = {},
@@ -101,7 +102,7 @@ export const exactlyOne = (...names: readonly string[]) => ({
   oneOf: names.map((name) => ({ required: [name] })),
 });
 
-/** A resource as it is shown: the four fields that every body carries, then its own. */
+/** A presented resource: the four common fields, then its own. */
 export const resource = <P extends Record<string, TSchema>>(
   object: string,
   statuses: readonly string[],
@@ -132,14 +133,14 @@ export const pageQuery = {
       minimum: limits.listLimitMin,
       maximum: limits.listLimitMax,
       default: limits.listLimitDefault,
-      description: 'How many to answer with at most.',
+      description: 'Maximum number of records in the page.',
     }),
   ),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: limits.cursorLengthMax,
-      description: 'Where to go on: the `nextCursor` of the page before.',
+      description: 'The `nextCursor` of the previous page.',
     }),
   ),
 } as const;
@@ -147,8 +148,8 @@ export const pageQuery = {
 const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
 const periodQuery = {
-  createdAfter: instant('Only what was made after this instant.'),
-  createdBefore: instant('Only what was made before this instant.'),
+  createdAfter: instant('Only records created after this time.'),
+  createdBefore: instant('Only records created before this time.'),
 } as const;
 
 export const listQuery = (statuses: readonly string[], more: Record<string, TSchema> = {}) =>
@@ -159,11 +160,11 @@ export const listQuery = (statuses: readonly string[], more: Record<string, TSch
     ...more,
   });
 
-/** Of things that have no lifecycle of their own. */
+/** For records without a lifecycle. */
 export const trailQuery = (more: Record<string, TSchema> = {}) =>
   strict({ ...pageQuery, ...periodQuery, ...more });
 
-/** Exactly this one: the caller's own name for the record. */
+/** An exact match of the caller's own reference. */
 export const ReferenceQuery = Type.Optional(
   Type.String({
     minLength: 1,
@@ -174,6 +175,6 @@ export const ReferenceQuery = Type.Optional(
 
 export const ExpandQuery = strict({
   expand: Type.Optional(
-    Type.Enum(['ledgerEntries'], { description: 'Shows what the request posted to the ledger.' }),
+    Type.Enum(['ledgerEntries'], { description: 'Shows the ledger entries of the request.' }),
   ),
 });

@@ -1,6 +1,6 @@
 /**
- * What a provider reports of the money that it moved, and how that compares with our books. The books follow the record;
- * the report follows the scenario; the comparison knows nothing of scenarios.
+ * The provider's report on the money that it moved, and its reconciliation with our ledger. The ledger follows the record, and the
+ * report follows the scenario. The reconciliation does not use the scenario.
  */
 export const reconciliations = [
   'matched',
@@ -11,7 +11,7 @@ export const reconciliations = [
 ] as const;
 export type Reconciliation = (typeof reconciliations)[number];
 
-/** Money at the bank, as the ledger has it. What comes in is positive, what goes out negative. */
+/** Money at the bank, according to the ledger. Inflows are positive, outflows negative. */
 export interface Movement {
   readonly recordId: string;
   readonly provider: string;
@@ -20,7 +20,7 @@ export interface Movement {
   readonly fee: bigint;
 }
 
-/** A line of the report. Its subject is what the provider's transaction id is made of. */
+/** A line of the report. The provider's transaction id is derived from its subject. */
 export interface ReportedLine {
   readonly subject: string;
   readonly gross: bigint;
@@ -35,7 +35,7 @@ export interface ReconciledLine {
   readonly result: Reconciliation;
 }
 
-/** What comes of a movement that was reported: its lines, and the result that the record itself shows. */
+/** The reconciliation of a reported movement: its lines, and the result that the record shows. */
 export interface Settlement {
   readonly movement: Movement;
   readonly lines: readonly ReconciledLine[];

@@ -1,6 +1,7 @@
+import type { Id } from './ids.ts';
 /**
  * A table as data: which property of a row is which column, and of what type. From this one description come the
- * engine's multi-row writes, the look-ups by key and the list queries, so that a column is named once.
+ * engine's multi-row writes, the lookups by key and the list queries, so that a column is named once.
  */
 export type ColumnType =
   | 'text'
@@ -15,15 +16,15 @@ export type ColumnType =
 /** Milliseconds since 1970, UTC. Rows and commands hold instants; only the wire has RFC 3339. */
 export type Instant = number;
 
-export interface Column<Row> {
+interface Column<Row> {
   readonly property: keyof Row & string;
   readonly column: string;
   readonly type: ColumnType;
 }
 
-/** Every row of every table belongs to an organization, and is found by it and its own id. */
+/** Every row belongs to an organization, and its key is the organization id and its own id. */
 export interface AnyRow {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly id: string;
 }
 
@@ -34,11 +35,11 @@ export interface Table<Row> {
   readonly key: readonly string[];
 }
 
-/** A statement with a name is prepared once for each connection. */
+/** A named statement is prepared once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
-  /** For one that may take longer than a request may. */
+  /** The timeout of a statement that may take longer than a request. */
   readonly msMax?: number;
 }
 
@@ -60,7 +61,7 @@ export function defineTable<Row>(
   };
 }
 
-/** The select list that gives back rows with their own property names. */
+/** The select list that returns rows with their property names. */
 export function selectList<Row>(table: Table<Row>, alias: string): string {
   return table.columns.map(({ column, property }) => `${alias}.${column} as "${property}"`).join(', ');
 }
@@ -68,9 +69,9 @@ export function selectList<Row>(table: Table<Row>, alias: string): string {
 export type KeyLock = 'none' | 'share' | 'update';
 
 /**
- * Rows by key, many in one round trip, in the order of the keys given. The lateral subquery is a nested loop by
- * construction: rows are locked in the order of the sorted keys, which is what keeps two batches from a deadlock,
- * and a plan made while the table was empty cannot turn into a scan later.
+ * Reads many rows by key in one round trip, in the order of the keys. The lateral subquery forces a nested loop: rows are locked in
+ * the order of the sorted keys, which prevents deadlocks between batches, and a plan that was created while the table was empty
+ * cannot become a scan later.
  */
 export function selectByKeys<Row>(table: Table<Row>, lock: KeyLock): Statement {
   const locking = lock === 'none' ? '' : ` for ${lock}`;
@@ -84,8 +85,8 @@ export function selectByKeys<Row>(table: Table<Row>, lock: KeyLock): Statement {
 }
 
 /**
- * Which of the rows given, each with a version, have another one by now or are gone: their places in the arrays, from 1.
- * Most have not changed, and what has not costs no row of the answer.
+ * Finds rows whose version has changed or that were deleted: their positions in the arrays, from 1. Most rows have not changed, and
+ * unchanged rows are not in the result.
  */
 export function selectChanged<Row>(table: Table<Row>): Statement {
   return {

@@ -1,18 +1,17 @@
-/** The accounts of every organization. Debits are positive: what it has or is owed. Credits are negative: what it owes. */
+/** The accounts of every organization. Debits (assets) are positive, credits (liabilities) are negative. */
 export const accounts = {
   provider_holds: "Held on payers' accounts at the provider.",
-  hold_obligations: 'The other side of what is held: it is not ours until it is captured.',
-  provider_receivable: 'Captured, and not yet paid out by the provider.',
-  bank: 'Paid out by the provider, and what transfers bring in and send out.',
-  merchant_pending: "The merchant's share of what is captured and not settled.",
-  merchant_available: "The merchant's share of what is settled.",
-  fees: 'What the provider keeps.',
-  refunds_in_transit: 'Refunds that are made and not yet with the payer.',
-  dispute_reserve: 'Set aside while a dispute is open.',
-  transfer_funding: 'Paid in for a transfer and not yet converted.',
-  fx_position:
-    'What conversions have taken in and given out: in each currency by itself, gain or loss is read off it.',
-  payout_clearing: 'Converted, and not yet on its way to the beneficiary.',
+  hold_obligations: 'Contra account of the holds: held money is not ours until it is captured.',
+  provider_receivable: 'Captured and not yet paid out by the provider.',
+  bank: 'Paid out by the provider; incoming and outgoing transfer payments.',
+  merchant_pending: "The merchant's share of captured, unsettled payments.",
+  merchant_available: "The merchant's share of settled payments.",
+  fees: 'Fees charged by the provider.',
+  refunds_in_transit: 'Refunds on their way to the payer.',
+  dispute_reserve: 'Reserved while a dispute is open.',
+  transfer_funding: 'Received for a transfer and not yet converted.',
+  fx_position: 'Amounts bought and sold in conversions; the balance per currency is the open position.',
+  payout_clearing: 'Converted and not yet sent to the beneficiary.',
   payouts_in_transit: 'On its way to the beneficiary.',
 } as const;
 

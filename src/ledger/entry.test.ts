@@ -6,7 +6,7 @@ import {
   disputeLost,
   disputeOpened,
   disputeWon,
-  refundMade,
+  refundCreated,
   refundReturned,
   refundSucceeded,
   released,
@@ -14,12 +14,12 @@ import {
 } from './payment.ts';
 
 describe('an entry', () => {
-  it('is refused when it does not sum to zero: that is our bug', () => {
+  it('is rejected when it does not sum to zero', () => {
     expect(() => entry('capture', 'EUR', [debit('bank', 5n), credit('fees', 4n)])).toThrow('sum to 1 EUR');
     expect(() => entry('capture', 'EUR', [debit('bank', 5n)])).toThrow('sum to 5');
   });
 
-  it('leaves out what does not move, and is not made when nothing does', () => {
+  it('omits zero amounts, and is not created when all amounts are zero', () => {
     const lines = [debit('bank', 5n), credit('fees', 0n), credit('provider_receivable', 5n)];
     expect(entry('settle', 'EUR', lines)).toEqual([
       {
@@ -38,11 +38,11 @@ const open = { currency: 'EUR', isSettled: false };
 const after = { currency: 'EUR', isSettled: true };
 
 /** Section 7 of the design, row by row; debits positive. */
-describe('what each moment posts', () => {
+describe('postings of a payment', () => {
   it.each([
     ['authorize', authorized(open, 9n), { provider_holds: 9n, hold_obligations: -9n }],
     [
-      'capture of what is held',
+      'capture of a held amount',
       captured(open, 9n, 2n, true),
       {
         hold_obligations: 9n,
@@ -53,7 +53,7 @@ describe('what each moment posts', () => {
       },
     ],
     [
-      'capture of what is not held',
+      'capture of an amount that is not held',
       captured(open, 9n, 2n, false),
       { provider_receivable: 9n, merchant_pending: -7n, fees: -2n },
     ],
@@ -62,7 +62,11 @@ describe('what each moment posts', () => {
       captured(open, 9n, 0n, false),
       { provider_receivable: 9n, merchant_pending: -9n },
     ],
-    ['capture that the fee takes', captured(open, 9n, 9n, false), { provider_receivable: 9n, fees: -9n }],
+    [
+      'capture with a fee of the whole amount',
+      captured(open, 9n, 9n, false),
+      { provider_receivable: 9n, fees: -9n },
+    ],
     ['release', released(open, 9n), { hold_obligations: 9n, provider_holds: -9n }],
     [
       'settle',
@@ -70,12 +74,12 @@ describe('what each moment posts', () => {
       { bank: 9n, merchant_pending: 7n, provider_receivable: -9n, merchant_available: -7n },
     ],
     [
-      'settle with a share below zero',
+      'settle with a negative share',
       settled(open, 1n, -2n),
       { bank: 1n, merchant_pending: -2n, provider_receivable: -1n, merchant_available: 2n },
     ],
-    ['refund', refundMade(open, 9n), { merchant_pending: 9n, refunds_in_transit: -9n }],
-    ['refund, settled', refundMade(after, 9n), { merchant_available: 9n, refunds_in_transit: -9n }],
+    ['refund', refundCreated(open, 9n), { merchant_pending: 9n, refunds_in_transit: -9n }],
+    ['refund, settled', refundCreated(after, 9n), { merchant_available: 9n, refunds_in_transit: -9n }],
     ['refund succeeded', refundSucceeded(open, 9n), { refunds_in_transit: 9n, provider_receivable: -9n }],
     ['refund succeeded, settled', refundSucceeded(after, 9n), { refunds_in_transit: 9n, bank: -9n }],
     [
@@ -94,7 +98,7 @@ describe('what each moment posts', () => {
     ['dispute won, settled', disputeWon(after, 9n), { dispute_reserve: 9n, merchant_available: -9n }],
     ['dispute lost', disputeLost(open, 9n), { dispute_reserve: 9n, provider_receivable: -9n }],
     ['dispute lost, settled', disputeLost(after, 9n), { dispute_reserve: 9n, bank: -9n }],
-  ])('%s', (_moment, entries, expected) => {
+  ])('%s', (_action, entries, expected) => {
     const postings = entries.flatMap((one) => one.postings);
     expect(Object.fromEntries(postings.map(({ account, amount }) => [account, amount]))).toEqual(expected);
     expect(postings).toHaveLength(Object.keys(expected).length);

@@ -4,7 +4,7 @@ import type { Account } from './accounts.ts';
 
 export type Line = readonly [account: Account, amount: bigint];
 
-/** One entry in one currency, or none when nothing moves. What does not sum to zero is our bug and is never posted. */
+/** One entry in one currency, or none when all amounts are zero. An entry that does not sum to zero is a bug and is never posted. */
 export function entry(reason: string, currency: string, lines: readonly Line[]): readonly Entry[] {
   const postings: Posting[] = lines
     .filter(([, amount]) => amount !== 0n)
@@ -17,8 +17,7 @@ export function entry(reason: string, currency: string, lines: readonly Line[]):
 export type Leg = readonly [currency: string, lines: readonly Line[]];
 
 /**
- * One entry across currencies, each of which sums to zero by itself. Legs may be in the same currency, and what they post
- * to the same account is one posting then.
+ * One entry across currencies; each currency sums to zero. Legs in the same currency are merged to one posting per account.
  */
 export function entryAcross(reason: string, legs: readonly Leg[]): readonly Entry[] {
   const currencies = [...new Set(legs.map(([currency]) => currency))];

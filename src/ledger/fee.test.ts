@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { feeOf, halfEven } from './fee.ts';
 
-const terms = { feeBasisPoints: 290, feeFixed: 30n };
+const settings = { feeBasisPoints: 290, feeFixed: 30n };
 
 describe('half-even', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('half-even', () => {
     [35n, 10n, 4n],
     [1n, 3n, 0n],
     [2n, 3n, 1n],
-    // A divisor that is odd has no middle.
+    // An odd divisor has no exact half.
     [3n, 7n, 0n],
     [4n, 7n, 1n],
     [10n ** 30n + 5n, 10n, 10n ** 29n],
@@ -24,7 +24,7 @@ describe('half-even', () => {
     expect(halfEven(dividend, divisor)).toBe(quotient);
   });
 
-  it('is never further from the truth than one half', () => {
+  it('differs from the exact quotient by at most one half', () => {
     for (let dividend = 0n; dividend < 500n; dividend += 1n) {
       for (const divisor of [1n, 2n, 7n, 10n, 16n]) {
         const twiceOff = 2n * (halfEven(dividend, divisor) * divisor - dividend);
@@ -49,10 +49,10 @@ describe('the fee', () => {
     [10_000n, 320n],
     [999_999_999_999n, 29_000_000_030n],
   ])('of %d is %d: 2.9 %% and 30, half-even, never more than the amount', (amount, fee) => {
-    expect(feeOf(amount, terms)).toBe(fee);
+    expect(feeOf(amount, settings)).toBe(fee);
   });
 
-  it('may be nothing, and may be everything', () => {
+  it('can be zero or the whole amount', () => {
     expect(feeOf(1_000n, { feeBasisPoints: 0, feeFixed: 0n })).toBe(0n);
     expect(feeOf(1_000n, { feeBasisPoints: 10_000, feeFixed: 0n })).toBe(1_000n);
     expect(feeOf(1_000n, { feeBasisPoints: 10_000, feeFixed: 1n })).toBe(1_000n);

@@ -2,16 +2,16 @@ import type { ApplicationSettings } from '../kernel/application-settings.ts';
 
 const basisPoints = 10_000n;
 
-/** What the provider keeps of one capture: a share and a fixed part, never more than the amount itself. */
+/** The provider's fee for one capture: a percentage and a fixed part, at most the amount itself. */
 export function feeOf(
   amount: bigint,
-  terms: Pick<ApplicationSettings, 'feeBasisPoints' | 'feeFixed'>,
+  settings: Pick<ApplicationSettings, 'feeBasisPoints' | 'feeFixed'>,
 ): bigint {
-  const fee = halfEven(amount * BigInt(terms.feeBasisPoints), basisPoints) + terms.feeFixed;
+  const fee = halfEven(amount * BigInt(settings.feeBasisPoints), basisPoints) + settings.feeFixed;
   return fee < amount ? fee : amount;
 }
 
-/** Division of what is not negative, rounded to the nearest, and from the middle to the even neighbour. */
+/** Divides non-negative numbers and rounds half to even. */
 export function halfEven(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;
   const twice = (dividend % divisor) * 2n;

@@ -3,8 +3,8 @@ import type { Account } from './accounts.ts';
 import { credit, debit, entry } from './entry.ts';
 
 /**
- * What each moment of a payment's life posts. Before a payment is settled its money is with the provider and the merchant's
- * share is pending; afterwards it is in the bank, and available.
+ * The ledger entries of a payment's state transitions. Before settlement the money is with the provider and the merchant's share
+ * is pending; afterwards it is in the bank and available.
  */
 export interface Book {
   readonly currency: string;
@@ -35,7 +35,7 @@ export function released({ currency }: Book, amount: bigint): Entries {
   return entry('release', currency, [debit('hold_obligations', amount), credit('provider_holds', amount)]);
 }
 
-/** `gross` is what the provider pays out, `net` the merchant's share; refunds can make the share negative. */
+/** `gross` is the provider's payout, `net` the merchant's share; refunds can make the share negative. */
 export function settled({ currency }: Book, gross: bigint, net: bigint): Entries {
   return entry('settle', currency, [
     debit('bank', gross),
@@ -45,7 +45,7 @@ export function settled({ currency }: Book, gross: bigint, net: bigint): Entries
   ]);
 }
 
-export function refundMade(book: Book, amount: bigint): Entries {
+export function refundCreated(book: Book, amount: bigint): Entries {
   return entry('refund', book.currency, [debit(share(book), amount), credit('refunds_in_transit', amount)]);
 }
 

@@ -1,20 +1,20 @@
 import { limits } from '../kernel/limits.ts';
 import { halfEven } from './fee.ts';
-import { type FxTerms, type Pair, type PairRate, pairRate, toSource, toTarget } from './fx.ts';
+import { type FxSettings, type Pair, type PairRate, pairRate, toSource, toTarget } from './fx.ts';
 
 const basisPoints = 10_000n;
 const feeBasisPoints = 50n;
 const feeMin = 1n;
 const amountMax = BigInt(limits.amountMax);
 
-/** The fee of a transfer: 0.5 % of the source, on top of it, and not less than the smallest coin. */
+/** The transfer fee: 0.5 % of the source amount, charged on top of it, at least one minor unit. */
 export function transferFee(sourceAmount: bigint): bigint {
   const fee = halfEven(sourceAmount * feeBasisPoints, basisPoints);
   return fee < feeMin ? feeMin : fee;
 }
 
 export interface QuoteRequest extends Pair {
-  /** Which of the two amounts is given; the other one follows from it. */
+  /** Which of the two amounts is fixed; the other one is computed from it. */
   readonly fixedSide: 'source' | 'target';
   readonly amount: bigint;
 }
@@ -31,8 +31,8 @@ export interface NoQuote {
   readonly reason: 'unsupported_currency' | 'amount_too_small' | 'amount_too_large';
 }
 
-export function quote(request: QuoteRequest, terms: FxTerms): Quote | NoQuote {
-  const found = pairRate(request.sourceCurrency, request.targetCurrency, terms);
+export function quote(request: QuoteRequest, settings: FxSettings): Quote | NoQuote {
+  const found = pairRate(request.sourceCurrency, request.targetCurrency, settings);
   if (!found) return { ok: false, reason: 'unsupported_currency' };
   const { rate, midMarketRate, marginBasisPoints } = found;
   const isSource = request.fixedSide === 'source';

@@ -7,7 +7,7 @@ import { usdRates } from './rates.ts';
 const codes = Object.keys(usdRates);
 
 describe('the table of rates', () => {
-  it('has at least 35 currencies of the ISO table, with no, two and three decimals', () => {
+  it('has at least 35 ISO currencies, with zero, two and three decimals', () => {
     expect(codes.length).toBeGreaterThanOrEqual(35);
     for (const code of codes) expect(findCurrency(code)?.code).toBe(code);
     const exponents = new Set(codes.map((code) => findCurrency(code)?.exponent));
@@ -30,7 +30,7 @@ describe('the table of rates', () => {
     expect(codes).toEqual(expect.arrayContaining([...needed, 'USD', 'EUR', 'GBP', 'CHF']));
   });
 
-  it('is written as rates are, sorted, and one dollar is one dollar', () => {
+  it('has valid rates, is sorted, and its USD rate is 1', () => {
     for (const rate of Object.values(usdRates)) {
       expect(rate).toMatch(new RegExp(ratePattern));
       expect(formatRate(parseRate(rate))).toBe(rate);

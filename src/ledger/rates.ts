@@ -1,6 +1,6 @@
 /**
- * Mid-market rates: units of a currency for one US dollar, as decimal text. They were right about the end of 2025 and are
- * fixed, so that a quote is the same in every test run; an application overrides those it wants otherwise.
+ * Mid-market rates: units of a currency per US dollar, as decimal text. They are approximate rates of late 2025 and are fixed, so
+ * that a quote is the same in every test run; an application can override them.
  */
 export const usdRates: Readonly<Record<string, string>> = {
   AED: '3.6725',

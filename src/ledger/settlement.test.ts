@@ -12,7 +12,7 @@ const movement: Movement = {
 };
 const right: ReportedLine = { subject: 'pay_1', gross: 10_000n, fee: 320n };
 
-/** What each scenario injects: the results of its lines in order, and what the record itself shows. */
+/** For each scenario: the results of its lines in order, and the result of the record. */
 const injected: Readonly<Record<string, readonly [lines: readonly Reconciliation[], own: Reconciliation]>> = {
   approve: [['matched'], 'matched'],
   'decline:lost_card': [['matched'], 'matched'],
@@ -70,7 +70,7 @@ describe('a report', () => {
     expect(reportOf({ ...movement, gross }, 'settle_short')[0]?.gross).toBe(short);
   });
 
-  it('that is short is never more, never of the other sign, and keeps the fee', () => {
+  it('of settle_short is never larger, has the same sign, and has the same fee', () => {
     fc.assert(
       fc.property(movements, (some) => {
         fc.pre(some.gross !== 0n);
@@ -88,7 +88,7 @@ describe('a report', () => {
 });
 
 describe('the comparison', () => {
-  it('finds what each scenario injects, of any movement', () => {
+  it('finds the injected mismatch of each scenario, for any movement', () => {
     fc.assert(
       fc.property(movements, fc.constantFrom(...scenarios), (some, scenario) => {
         const { lines, result, movement: compared } = settle(some, scenario);
@@ -98,7 +98,7 @@ describe('the comparison', () => {
     );
   });
 
-  it('finds in a day of many exactly what was injected into it, and the sums of both sides', () => {
+  it('finds exactly the injected mismatches in a day with many movements, and the sums of both sides', () => {
     const day = fc.array(fc.tuple(movements, fc.constantFrom(...scenarios)), { maxLength: 60 });
     fc.assert(
       fc.property(day, (many) => {
@@ -112,7 +112,7 @@ describe('the comparison', () => {
     );
   });
 
-  /** Any report at all, also such as no scenario makes. */
+  /** Arbitrary reports, including those that no scenario creates. */
   const reports = fc.array(
     fc.record({
       subject: fc.constantFrom('pay_1', 'pay_1', 'unknown a', 'unknown b'),
@@ -122,7 +122,7 @@ describe('the comparison', () => {
     { maxLength: 6 },
   );
 
-  it('says of any report which lines are right, wrong, unknown, repeated or missing', () => {
+  it('classifies the lines of any report as matched, mismatched, unknown, duplicate or missing', () => {
     fc.assert(
       fc.property(reports, (report) => {
         const { lines, result } = reconcile(movement, report);
@@ -139,7 +139,7 @@ describe('the comparison', () => {
     );
   });
 
-  it('takes each side of it into account once', () => {
+  it('counts each side once', () => {
     fc.assert(
       fc.property(reports, (report) => {
         const { lines } = reconcile(movement, report);
@@ -151,7 +151,7 @@ describe('the comparison', () => {
     );
   });
 
-  it('sees a fee that differs as it sees an amount that differs', () => {
+  it('treats a different fee like a different amount', () => {
     expect(reconcile(movement, [{ ...right, fee: 321n }]).result).toBe('amount_mismatch');
     expect(reconcile(movement, [{ ...right, gross: 10_001n }]).result).toBe('amount_mismatch');
   });
@@ -162,7 +162,7 @@ describe('the payout', () => {
   const day = '2031-03-04';
 
   it.each<[provider: string, capturedAt: string, changedAt: string, paidAt: string]>([
-    // The day after, or two: by the day of the capture, whatever its hour.
+    // One or two days after the day of the capture, whatever its hour.
     ['meridian', `${day}T00:00:00.000`, `${day}T00:00:00.000`, '2031-03-05T06:00:00.000'],
     ['meridian', `${day}T05:59:59.999`, `${day}T05:59:59.999`, '2031-03-05T06:00:00.000'],
     ['meridian', `${day}T06:00:00.000`, `${day}T06:00:00.000`, '2031-03-05T06:00:00.000'],
@@ -175,7 +175,7 @@ describe('the payout', () => {
     ['meridian', '2031-12-31T10:00:00.000', '2031-12-31T10:00:00.000', '2032-01-01T06:00:00.000'],
     ['tidewater', '2032-02-28T10:00:00.000', '2032-02-28T10:00:00.000', '2032-03-01T06:00:00.000'],
     ['meridian', '1969-12-31T10:00:00.000', '1969-12-31T10:00:00.000', '1970-01-01T06:00:00.000'],
-    // Changed before the run: with that run. At the very instant: too. After it: with the next.
+    // Changed before the run or at the same instant: in that run. After it: in the next.
     ['meridian', `${day}T10:00:00.000`, '2031-03-05T05:59:59.999', '2031-03-05T06:00:00.000'],
     ['meridian', `${day}T10:00:00.000`, '2031-03-05T06:00:00.000', '2031-03-05T06:00:00.000'],
     ['meridian', `${day}T10:00:00.000`, '2031-03-05T06:00:00.001', '2031-03-06T06:00:00.000'],
@@ -186,7 +186,7 @@ describe('the payout', () => {
     expect(new Date(payoutAt(provider, at(capturedAt), at(changedAt)))).toEqual(new Date(at(paidAt)));
   });
 
-  it('is the first run at six that is neither before its promise nor before its last change', () => {
+  it('is the first run at six that is not before the promised day or the last change', () => {
     const instant = fc.integer({ min: -2_000_000_000_000, max: 8_000_000_000_000 });
     const later = fc.integer({ min: 0, max: 10 * 86_400_000 });
     fc.assert(

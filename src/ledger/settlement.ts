@@ -1,25 +1,26 @@
 import { assert } from '../kernel/assert.ts';
 import type { Movement, ReconciledLine, ReportedLine, Settlement } from '../kernel/settlement.ts';
 import type { Instant } from '../kernel/table.ts';
+import { dayMs, hourMs } from '../kernel/time.ts';
 
-/** What the provider reports of a movement under a scenario. */
+/** The provider's report lines for a movement in a scenario. */
 export function reportOf({ recordId, gross, fee }: Movement, scenario: string): readonly ReportedLine[] {
-  const right: ReportedLine = { subject: recordId, gross, fee };
+  const correct: ReportedLine = { subject: recordId, gross, fee };
   switch (scenario) {
     case 'settle_short':
-      return [{ ...right, gross: shortOf(gross) }];
+      return [{ ...correct, gross: shortOf(gross) }];
     case 'settle_missing':
       return [];
     case 'settle_duplicate':
-      return [right, right];
+      return [correct, correct];
     case 'settle_unknown':
-      return [right, { ...right, subject: `unknown ${recordId}` }];
+      return [correct, { ...correct, subject: `unknown ${recordId}` }];
     default:
-      return [right];
+      return [correct];
   }
 }
 
-/** A hundredth less, and at least one unit. */
+/** One percent less, and at least one unit. */
 function shortOf(gross: bigint): bigint {
   const isOut = gross < 0n;
   const size = isOut ? -gross : gross;
@@ -27,7 +28,7 @@ function shortOf(gross: bigint): bigint {
   return isOut ? -short : short;
 }
 
-/** Compares a movement of ours with what was reported on the same occasion. */
+/** Compares a ledger movement with its report lines. */
 export function reconcile(movement: Movement, report: readonly ReportedLine[]): Settlement {
   const ledger = { gross: movement.gross, fee: movement.fee };
   const lines: ReconciledLine[] = [];
@@ -50,29 +51,28 @@ export function reconcile(movement: Movement, report: readonly ReportedLine[]): 
   }
   const own = lines.filter(({ isOfRecord }) => isOfRecord);
   const last = own.at(-1);
-  assert(last, 'a movement has a line of its own');
+  assert(last, 'a movement must have a line');
   return { movement, lines, result: last.result };
 }
 
-/** What a record's own report says: the two steps together. */
+/** Reports a movement and reconciles it. */
 export function settle(movement: Movement, scenario: string): Settlement {
   return reconcile(movement, reportOf(movement, scenario));
 }
 
-const dayMs = 86_400_000;
 /** Providers pay out once a day, at six in the morning, UTC. */
-export const payoutHour = 6;
-/** How many days after the day of capture a provider pays out. */
+const payoutHour = 6;
+/** Days from the capture to the payout, by provider. */
 export const payoutDays: Readonly<Record<string, number>> = { meridian: 1, tidewater: 2 };
 
 /**
- * When a payment is paid out: with the run of the day that its provider promises, or, when it was changed since (a dispute
- * was won), with the next run after that.
+ * When a payment is paid out: in the run of the day that its provider promises, or, if it changed since (a dispute was won), in
+ * the next run after the change.
  */
 export function payoutAt(provider: string, capturedAt: Instant, changedAt: Instant): Instant {
-  const hourMs = payoutHour * 3_600_000;
-  const promised = dayStart(capturedAt) + (payoutDays[provider] ?? 1) * dayMs + hourMs;
-  const sameDay = dayStart(changedAt) + hourMs;
+  const payoutMs = payoutHour * hourMs;
+  const promised = dayStart(capturedAt) + (payoutDays[provider] ?? 1) * dayMs + payoutMs;
+  const sameDay = dayStart(changedAt) + payoutMs;
   const next = changedAt <= sameDay ? sameDay : sameDay + dayMs;
   return promised > next ? promised : next;
 }

@@ -36,7 +36,7 @@ function sums(entries: readonly Entry[]): Record<string, bigint> {
 }
 
 /** Section 7 of the design, row by row; debits positive. */
-describe('what each moment of a transfer posts', () => {
+describe('postings of a transfer', () => {
   const back = {
     'payout_clearing JPY': 170n,
     'fx_position JPY': -170n,
@@ -96,23 +96,23 @@ describe('what each moment of a transfer posts', () => {
       unwound(fromBalance, 'fail', 'in_review'),
       { 'transfer_funding EUR': 101n, 'merchant_available EUR': -101n },
     ],
-    ['canceled before any money came', unwound(book, 'cancel', 'quoted'), {}],
-    ['failed before any money came', unwound(book, 'fail', 'accepted'), {}],
-  ])('%s', (_moment, entries, expected) => {
+    ['canceled before funding', unwound(book, 'cancel', 'quoted'), {}],
+    ['failed before funding', unwound(book, 'fail', 'accepted'), {}],
+  ])('%s', (_action, entries, expected) => {
     expect(sums(entries)).toEqual(expected);
     expect(entries).toHaveLength(Object.keys(expected).length === 0 ? 0 : 1);
     expect(entries.flatMap(({ postings }) => postings)).toHaveLength(Object.keys(expected).length);
   });
 
-  it('cannot be undone from a state in which the money is elsewhere', () => {
-    for (const from of ['sent', 'completed', 'refunded']) {
-      expect(() => unwound(book, 'refund', from)).toThrow(`is ${from} cannot be unwound`);
+  it('cannot be unwound while the money is in transit or paid out', () => {
+    for (const from of ['sent', 'completed', 'refunded'] as const) {
+      expect(() => unwound(book, 'refund', from)).toThrow(`a ${from} transfer cannot be unwound`);
     }
   });
 });
 
 describe('an entry across currencies', () => {
-  it('is refused when one of them does not sum to zero, although all together do: that is our bug', () => {
+  it('is rejected when one currency does not sum to zero, even if the total does', () => {
     expect(() =>
       entryAcross('convert', [
         ['EUR', [['bank', 5n]]],
@@ -121,7 +121,7 @@ describe('an entry across currencies', () => {
     ).toThrow('sum to 5 EUR');
   });
 
-  it('is not made when nothing moves', () => {
+  it('is not created when all amounts are zero', () => {
     expect(
       entryAcross('convert', [
         [
@@ -136,7 +136,7 @@ describe('an entry across currencies', () => {
   });
 });
 
-describe('whatever is transferred', () => {
+describe('any transfer', () => {
   const codes = Object.keys(usdRates);
   const books = fc
     .record({
@@ -146,14 +146,14 @@ describe('whatever is transferred', () => {
       fixedSide: fc.constantFrom('source' as const, 'target' as const),
       fundFrom: fc.constantFrom('external' as const, 'balance' as const),
     })
-    .map(({ fundFrom, ...asked }) => ({
-      asked: { ...asked, fundFrom },
-      quoted: quote(asked, { fxMarginBasisPoints: 50, fxRates: {} }),
+    .map(({ fundFrom, ...request }) => ({
+      request: { ...request, fundFrom },
+      quoted: quote(request, { fxMarginBasisPoints: 50, fxRates: {} }),
     }))
     .filter(({ quoted }) => quoted.ok)
-    .map(({ asked, quoted }) => ({ ...asked, ...quoted }) as unknown as TransferBook);
+    .map(({ request, quoted }) => ({ ...request, ...quoted }) as unknown as TransferBook);
 
-  it('every entry sums to zero in each currency, with one posting for each account', () => {
+  it('has entries that sum to zero in each currency, with one posting per account', () => {
     fc.assert(
       fc.property(books, (one) => {
         const all = [
@@ -176,7 +176,7 @@ describe('whatever is transferred', () => {
     );
   });
 
-  it('all that came back leaves nothing behind, and what arrived leaves the fee, the position and the bank', () => {
+  it('leaves no balances when refunded, and only fee, position and bank balances when completed', () => {
     fc.assert(
       fc.property(books, (one) => {
         const out = [...funded(one), ...converted(one), ...sent(one, 'send')];
@@ -186,10 +186,10 @@ describe('whatever is transferred', () => {
         expect(sums([...funded(one), ...converted(one), ...unwound(one, 'fail', 'converted')])).toEqual({});
         const arrived = sums([...out, ...completed(one)]);
         expect(arrived[`fees ${one.sourceCurrency}`]).toBe(-one.feeAmount);
-        const kept = Object.keys(arrived).filter(
+        const others = Object.keys(arrived).filter(
           (name) => !/^(fees|fx_position|bank|merchant_available) /.test(name),
         );
-        expect(kept).toEqual([]);
+        expect(others).toEqual([]);
         if (one.fundFrom === 'balance')
           expect(arrived[`merchant_available ${one.sourceCurrency}`]).toBe(totalOf(one));
       }),

@@ -1,9 +1,9 @@
-import { assert } from '../kernel/assert.ts';
+import { AssertionFailed, unreachable } from '../kernel/assert.ts';
 import type { Entry } from '../kernel/posting.ts';
 import type { Account } from './accounts.ts';
 import { credit, debit, entry, entryAcross, type Leg } from './entry.ts';
 
-/** What each moment of a transfer's life posts. The source with its fee comes in, the target goes out. */
+/** The ledger entries of a transfer's state transitions. The source amount with its fee comes in, the target amount goes out. */
 export interface TransferBook {
   readonly sourceCurrency: string;
   readonly targetCurrency: string;
@@ -61,7 +61,7 @@ export function completed({ targetCurrency, targetAmount }: TransferBook): Entri
   ]);
 }
 
-/** The money is back where it was before it was sent: from the way, or from the beneficiary's bank. */
+/** Reverses the sending: the money comes back from transit, or from the beneficiary's bank. */
 export function returned(
   { targetCurrency, targetAmount }: TransferBook,
   from: 'sent' | 'completed',
@@ -72,11 +72,15 @@ export function returned(
   ]);
 }
 
+/** States in which the payer can be refunded. */
+type MoneyIn = 'quoted' | 'accepted' | 'funded' | 'in_review' | 'converted' | 'returned';
+/** States in which the money is in transit, with the beneficiary, or already refunded. */
+type MoneyElsewhere = 'sent' | 'completed' | 'refunded' | 'canceled' | 'expired' | 'failed';
+
 /**
- * The payer has everything back, the fee too. What was converted is converted back at the rate it had, so nobody gains or
- * loses by it.
+ * Refunds the payer completely, including the fee. A conversion is reversed at its original rate, so there is no gain or loss.
  */
-export function unwound(book: TransferBook, reason: string, from: string): Entries {
+export function unwound(book: TransferBook, reason: string, from: MoneyIn | MoneyElsewhere): Entries {
   const total = totalOf(book);
   switch (from) {
     case 'quoted':
@@ -88,9 +92,18 @@ export function unwound(book: TransferBook, reason: string, from: string): Entri
         debit('transfer_funding', total),
         credit(payer(book), total),
       ]);
-    default:
-      assert(from === 'converted' || from === 'returned', `a transfer that is ${from} cannot be unwound`);
+    case 'converted':
+    case 'returned':
       return entryAcross(reason, unconverted(book, total));
+    case 'sent':
+    case 'completed':
+    case 'refunded':
+    case 'canceled':
+    case 'expired':
+    case 'failed':
+      throw new AssertionFailed(`a ${from} transfer cannot be unwound`);
+    default:
+      return unreachable(from, 'the status of a transfer');
   }
 }
 

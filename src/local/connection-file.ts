@@ -10,13 +10,13 @@ export interface CliFile {
 
 const demoKeyName = 'demo-key';
 
-/** The key of the demo organization, as an earlier start has kept it; undefined when none did. */
+/** The demo organization's key that an earlier start has stored; undefined if there is none. */
 export async function readDemoKey(dataDirectory: string): Promise<string | undefined> {
   const text = await readFile(join(dataDirectory, demoKeyName), 'utf8').catch(() => '');
   return text.trim() === '' ? undefined : text.trim();
 }
 
-export function keepDemoKey(dataDirectory: string, key: string): Promise<void> {
+export function writeDemoKey(dataDirectory: string, key: string): Promise<void> {
   return write(join(dataDirectory, demoKeyName), `${key}\n`);
 }
 
@@ -24,12 +24,12 @@ export function writeCliFile(file: string, content: CliFile): Promise<void> {
   return write(file, `${JSON.stringify(content, null, 2)}\n`);
 }
 
-/** A stopped server cannot be reached any more. */
+/** Called when the server stops. */
 export function removeCliFile(file: string): Promise<void> {
   return rm(file, { force: true });
 }
 
-/** For their owner alone; written aside and put into place, so that nobody reads half of it. */
+/** Readable by the owner only. Writes a temporary file and renames it, so that nobody reads a partial file. */
 async function write(file: string, text: string): Promise<void> {
   await rm(`${file}.new`, { force: true });
   await writeFile(`${file}.new`, text, { mode: 0o600 });

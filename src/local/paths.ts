@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 /** The package folder: the nearest one above with a package.json. How far that is differs between sources, build and bundle. */
 export const packageRoot = nearestPackage(new URL('./', import.meta.url));
 
-/** What the build made. Code that was not built uses it too: a worker thread runs from JavaScript only. */
+/** The build output. Code run from source needs it too, because a worker thread runs only JavaScript. */
 export const built = new URL('dist/', packageRoot);
 
 export function packageVersion(): string {

@@ -6,27 +6,27 @@ const secretBytes = 32;
 const fileName = 'secret';
 
 /**
- * The secret that an embedded server encrypts with, when it was given none: made at the first start and kept beside the
- * database, readable by its owner alone. In memory it lives as long as the database does.
+ * The encryption secret of an embedded server without a configured one: generated at the first start and stored beside the
+ * database, readable by the owner only. For an in-memory database it is not stored.
  */
 export async function ownSecret(dataDirectory: string | undefined): Promise<string> {
-  const made = randomBytes(secretBytes).toString('hex');
-  if (dataDirectory === undefined) return made;
+  const generated = randomBytes(secretBytes).toString('hex');
+  if (dataDirectory === undefined) return generated;
   const file = join(dataDirectory, fileName);
-  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const stored = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (kept !== undefined && kept.trim() !== '') return kept.trim();
-  // Written aside and put into place, so that a process that dies here does not leave half a secret.
-  await writeFile(`${file}.new`, `${made}\n`, { mode: 0o600 });
+  if (stored !== undefined && stored.trim() !== '') return stored.trim();
+  // Write a temporary file and rename it, so that a crash does not leave a partial secret.
+  await writeFile(`${file}.new`, `${generated}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
-  return made;
+  return generated;
 }
 
 const tokenBytes = 32;
 
-/** Embedded, whoever has the data directory is the operator, and gets a new token at each start; a shared server needs to be told. */
+/** An embedded server generates a new token at each start: the owner of the data directory is its operator. A shared server needs a configured one. */
 export function operatorTokenOf(settings: {
   readonly operatorToken: string | undefined;
   readonly databaseUrl: string | undefined;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Digits that follow from a text and show nothing of it: a provider numbers its transactions in its own way. */
+/** Digits derived from a text by hashing: a provider's transaction numbers must not reveal our ids. */
 export function digitsOf(text: string, length: number): string {
   const number = hash('sha256', text, 'buffer').readBigUInt64BE();
   return number.toString().padStart(20, '0').slice(-length);

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Notice, Provider, ProviderMove } from '../kernel/provider.ts';
 
 /**
- * A card processor of the modern kind: it answers at once, tells every move exactly once and in order, names its events in
- * lower case, and counts in minor units.
+ * A modern card processor: it responds at once, notifies of every transition exactly once and in order, uses lower-case event
+ * names, and reports amounts in minor units.
  */
 const prefix = { payment: 'ch', refund: 're', dispute: 'du', transfer: 'po' } as const;
 
@@ -49,7 +49,7 @@ function transactionId(subjectId: string): string {
   return token(prefix[kindOf(subjectId)], subjectId);
 }
 
-/** By the id that is in the subject: a report may name a transaction that nobody knows. */
+/** Determined by the id inside the subject, because a report may name an unknown transaction. */
 function kindOf(subjectId: string): keyof typeof prefix {
   if (subjectId.includes('trf_')) return 'transfer';
   if (subjectId.startsWith('rfd_')) return 'refund';

@@ -44,7 +44,7 @@ const moves: readonly ProviderMove[] = [
   move({ action: 'dispute_lost', to: 'charged_back', causeId: 'dsp_1' }),
 ];
 
-/** A transfer sees its provider at these moves. */
+/** The transfer transitions that involve the provider. */
 const transferMoves: readonly ProviderMove[] = (
   [
     ['fund', 'accepted', 'funded'],
@@ -65,7 +65,7 @@ const transferMoves: readonly ProviderMove[] = (
 describe.each([...providers.values()].map((provider) => [provider.name, provider] as const))(
   '%s',
   (name, provider) => {
-    it('is known by its name', () => {
+    it('is registered under its name', () => {
       expect(providerNames).toContain(name);
       expect(providers.get(name)).toBe(provider);
     });
@@ -74,17 +74,17 @@ describe.each([...providers.values()].map((provider) => [provider.name, provider
       [...moves, ...transferMoves].map(
         (one) => [`${one.action} of a ${one.record} from ${one.from}`, one] as const,
       ),
-    )('causes each move by exactly one notice: %s', (_name, one) => {
+    )('sends exactly one notice that applies for each transition: %s', (_name, one) => {
       const outcomes = receive(provider, provider.notices(one), one);
       expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1);
       expect(outcomes.at(-1)).toBe('applied');
     });
 
-    it('says the same of the same move whenever it is asked', () => {
+    it('returns the same notices for the same transition', () => {
       for (const one of moves) expect(provider.notices(one)).toEqual(provider.notices(one));
     });
 
-    it('has an id of its own for each record and each move, which shows nothing of ours', () => {
+    it('has a distinct id for each record and each transition, which does not reveal our ids', () => {
       const subjects = Array.from({ length: 500 }, (_, i) =>
         ['pay_', 'rfd_', 'dsp_', 'trf_'].map((kind) => kind + i),
       );
@@ -95,24 +95,24 @@ describe.each([...providers.values()].map((provider) => [provider.name, provider
       expect([...ids, ...events].filter((id) => /pay_|rfd_|dsp_|trf_/.test(id))).toEqual([]);
     });
 
-    it('names each kind of move in a word of its own', () => {
+    it('has a distinct name for each kind of transition', () => {
       const types = moves.map((one) => provider.notices(one).at(-1)?.type ?? '');
       for (const type of types) expect(type).toMatch(/^[A-Za-z_]+\.[A-Za-z_]+$/);
       expect(types[6]).not.toBe(types[3]);
     });
 
-    it('names each move of a transfer in words that no payment has', () => {
+    it('has names for transfer transitions that payments do not use', () => {
       const typesOf = (some: readonly ProviderMove[]) =>
         new Set(some.map((one) => provider.notices(one).at(-1)?.type ?? ''));
       for (const type of typesOf(transferMoves)) {
         expect(type).toMatch(/^transfer\.[a-z_]+$/i);
         expect(typesOf(moves)).not.toContain(type);
       }
-      // Sending again is the same word for one of them; all else differs.
+      // One provider uses the same name for send and resend; all others differ.
       expect(typesOf(transferMoves).size).toBeGreaterThanOrEqual(transferMoves.length - 1);
     });
 
-    it('names the refund or dispute that a move is about, beside the payment', () => {
+    it('names the refund or dispute of a transition in addition to the payment', () => {
       const [notice] = provider.notices(move({ action: 'dispute', to: 'disputed', causeId: 'dsp_1' }));
       expect(notice?.transactionId).toBe(provider.transactionId('dsp_1'));
       expect(JSON.stringify(notice?.payload)).toContain(provider.transactionId('pay_1'));
@@ -121,7 +121,7 @@ describe.each([...providers.values()].map((provider) => [provider.name, provider
 );
 
 describe('the two providers differ', () => {
-  it('in ids, in names and in how they write money and time', () => {
+  it('in ids, names and formats of amounts and times', () => {
     const [card] = meridian.notices(move());
     const [bank] = tidewater.notices(move());
     expect(card).toMatchObject({
@@ -136,7 +136,7 @@ describe('the two providers differ', () => {
     });
   });
 
-  it('in habits: one is exact, the other repeats itself and is late', () => {
+  it('in delivery: one is exact, the other sends duplicates and late messages', () => {
     const capture = move({ from: 'authorized', version: 3 });
     const settle = move({ action: 'settle', from: 'captured', to: 'settled', version: 4 });
     expect(receive(meridian, meridian.notices(capture), capture)).toEqual(['applied']);
@@ -144,7 +144,7 @@ describe('the two providers differ', () => {
     expect(receive(tidewater, tidewater.notices(capture), capture)).toEqual(['duplicate', 'applied']);
     expect(receive(tidewater, tidewater.notices(settle), settle)).toEqual(['ignored', 'applied']);
     const [order, arrival] = transferMoves.slice(2, 4).map((one, i) => ({ ...one, version: 5 + i }));
-    if (!order || !arrival) throw new Error('a transfer is sent before it arrives');
+    if (!order || !arrival) throw new Error('a transfer must be sent before it completes');
     expect(receive(meridian, meridian.notices(arrival), arrival)).toEqual(['applied']);
     expect(receive(tidewater, tidewater.notices(arrival), arrival)).toEqual(['duplicate', 'applied']);
     expect(tidewater.notices(arrival)[0]).toEqual(tidewater.notices(order)[0]);
@@ -164,7 +164,7 @@ describe('the two providers differ', () => {
 });
 
 describe('digits', () => {
-  it('follow from the text alone, are as many as asked, and differ with it', () => {
+  it('depend on the text only, have the requested length, and differ between texts', () => {
     expect(digitsOf('a', 14)).toBe(digitsOf('a', 14));
     expect(digitsOf('a', 14)).not.toBe(digitsOf('b', 14));
     for (const length of [1, 14, 18, 20])

@@ -3,9 +3,9 @@ import type { Notice, Provider, ProviderMove } from '../kernel/provider.ts';
 import { digitsOf } from './digits.ts';
 
 /**
- * A bank gateway of the old kind: numbers for ids, states in capitals, amounts as decimal text. Its messages come late and
- * more than once: with a capture it sends the authorization again, with the arrival of a transfer its order, and before
- * the settlement a word about the clearing that is over by then.
+ * An old-fashioned bank gateway: numeric ids, states in capitals, amounts as decimal text. Its messages are late and
+ * duplicated: with a capture it repeats the authorization, with the completion of a transfer its order, and before the
+ * settlement it sends a clearing message that is already out of date.
  */
 const states: Readonly<Record<string, string>> = {
   requires_action: 'AWAITING_CUSTOMER',
@@ -23,8 +23,8 @@ const states: Readonly<Record<string, string>> = {
   under_review: 'CLAIM_EXAMINED',
 };
 
-/** Moves that the state of the payment does not tell. */
-const claims: Readonly<Record<string, string>> = {
+/** Transitions that the state of the payment does not identify. */
+const actionStates: Readonly<Record<string, string>> = {
   refund_pending: 'RETURN_ORDERED',
   refund_failed: 'RETURN_BOUNCED',
   refund_canceled: 'RETURN_RECALLED',
@@ -70,13 +70,13 @@ function notice(move: ProviderMove, id: string, state: string, about: number): N
 
 function notices(move: ProviderMove): readonly Notice[] {
   const { record, subjectId, version, action, from, to } = move;
-  const state = record === 'transfer' ? transferStates[action] : (claims[action] ?? states[to]);
+  const state = record === 'transfer' ? transferStates[action] : (actionStates[action] ?? states[to]);
   const own = notice(move, eventId(subjectId, version), state ?? to.toUpperCase(), version);
-  const before = (told: string | undefined) =>
-    notice(move, eventId(subjectId, version - 1), told ?? '', version - 1);
-  if (action === 'complete') return [before(transferStates.send), own];
+  const previous = (previousState: string | undefined) =>
+    notice(move, eventId(subjectId, version - 1), previousState ?? '', version - 1);
+  if (action === 'complete') return [previous(transferStates.send), own];
   if (action === 'capture' && from === 'authorized') {
-    return [before(states.authorized), own];
+    return [previous(states.authorized), own];
   }
   if (action === 'settle') {
     const late = digitsOf(`tidewater ${subjectId} ${version} clearing`, 18);
@@ -85,7 +85,7 @@ function notices(move: ProviderMove): readonly Notice[] {
   return [own];
 }
 
-/** Minor units as the decimal text that people read: 1250 EUR is 12.50, 1250 JPY is 1250. */
+/** Minor units as decimal text: 1250 EUR is 12.50, 1250 JPY is 1250. */
 function decimal(amount: bigint, currency: string): string {
   const exponent = findCurrency(currency)?.exponent ?? 0;
   if (exponent === 0) return amount.toString();

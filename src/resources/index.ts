@@ -1,4 +1,5 @@
 import type { AnyResource } from '../kernel/command.ts';
+import { eventFilters } from '../kernel/event-filter.ts';
 import type { ConsoleRoute, Route } from '../kernel/route.ts';
 import { providerNames } from '../provider/index.ts';
 import { apiKeyResource, apiKeyRoutes } from './api-keys/api.ts';
@@ -33,7 +34,7 @@ import { settlementRoutes } from './settlements/api.ts';
 import { reconciliationRoutes } from './settlements/reconciliation-api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
 import { fxRateRoutes } from './transfers/rate-api.ts';
-import { eventFilters, webhookResource, webhookRoutes } from './webhooks/api.ts';
+import { webhookResource, webhookRoutes } from './webhooks/api.ts';
 import { deliveryRoutes } from './webhooks/delivery-api.ts';
 import { examinationRoutes } from './webhooks/examination-api.ts';
 import { replayResource, replayRoutes } from './webhooks/replay-api.ts';
@@ -57,7 +58,7 @@ export const resources: readonly AnyResource[] = [
   transferResource,
 ];
 
-/** Every kind of event that webhooks can be told of. */
+/** Every event type that webhooks can receive. */
 export const eventCatalogue = catalogueOf(resources);
 
 const eventTypes = eventCatalogue.map(({ type }) => type);
@@ -93,14 +94,14 @@ const plainRoutes: readonly Route[] = [
 
 /**
  * The one table of routes: authentication, scopes, validation, documents and the permission matrix all read it. Fault plans
- * come last, because they name the others.
+ * are last because they reference the other routes.
  */
 export const routes: readonly Route[] = [...plainRoutes, ...faultPlanRoutes(plainRoutes, filters)];
 
-/** All that tests can meet. */
+/** Everything that tests can cover. */
 export const coverageUniverse = universeOf(resources, eventCatalogue, routes);
 
-/** What the console has besides: for people, each with the role that it takes. */
+/** Routes of the console only: for people, each with the role that it requires. */
 export const consoleRoutes: readonly ConsoleRoute[] = [
   ...organizationRoutes,
   ...memberRoutes,

@@ -1,23 +1,25 @@
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
-import type { CommandRequest } from '../kernel/command.ts';
+import type { Actor, RequestContext } from '../kernel/command.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Advancing, ClockRow } from '../resources/clocks/table.ts';
 
-/** An application whose clock is moved. */
+/** The application that owns the clock. */
 export interface Application {
-  readonly orgId: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'>;
 }
 
-/** Whom an advance is carried on for, as its clock remembers. */
+/** The original caller of a resumed advance, as stored in the clock row. */
 export function contextOf(
   { orgId, appId }: ClockRow,
   { requestId, actorKind = 'api_key', actorId, ip }: Advancing,
   suffix: string,
-): CommandRequest {
+): RequestContext {
   return {
     orgId,
     appId,
-    actor: { kind: actorKind, id: actorId },
+    // Stored as JSON in the clock row.
+    actor: { kind: actorKind, id: actorId } as Actor,
     requestId,
     ip,
     settings: defaultApplicationSettings,
@@ -25,7 +27,7 @@ export function contextOf(
   };
 }
 
-export function applicationOf({ orgId, appId }: CommandRequest): Application {
+export function applicationOf({ orgId, appId }: RequestContext): Application {
   if (appId === null) throw new Error('a clock belongs to an application');
   return { orgId, appId };
 }

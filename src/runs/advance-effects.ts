@@ -3,7 +3,7 @@ import type { Effect } from '../resources/clocks/machine.ts';
 import type { MoveOfRequest } from '../resources/clocks/store.ts';
 import type { AttemptOfRequest } from '../resources/webhooks/delivery-store.ts';
 
-/** What an advance tells of a move, read from the history. */
+/** The effect of an advance for a move from the history. */
 export function effectOfMove({
   at,
   resource,
@@ -24,7 +24,7 @@ export function effectOfMove({
   };
 }
 
-/** And of an attempt to deliver an event. */
+/** The effect of an advance for a delivery attempt. */
 export function effectOfAttempt({ at, deliveryId, status, eventType }: AttemptOfRequest): Effect {
   return {
     at: instantToText(at),

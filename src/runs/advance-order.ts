@@ -5,18 +5,18 @@ import { countDue, findDue } from '../resources/clocks/store.ts';
 import { findOutstanding } from '../resources/webhooks/delivery-store.ts';
 import type { Application } from './advance-context.ts';
 
-// Beyond this nobody reads the exact number.
+// Above this, the exact number does not matter.
 const leftCountMax = 100_000;
 
-/** What an advance does next, so that deliveries and timers happen in the order of their instants. */
+/** The next step of an advance: deliveries and timers run in the order of their due times. */
 export type NextStep =
   | { readonly kind: 'send'; readonly until: Instant }
-  /** Timers up to an instant: no delivery is due before it. */
+  /** Fires timers up to an instant before which no delivery is due. */
   | { readonly kind: 'fire'; readonly until: Instant };
 
 /**
- * Deliveries that are due before the next timer are sent first, all of them at once: only a timer could come between. Without a timer
- * the round that finds none sends everything that is left.
+ * Deliveries that are due before the next timer are sent first and all at once, because only a timer can create others in between.
+ * Without a due timer, the round that finds none sends all remaining deliveries.
  */
 export async function nextStep(
   reader: Reader,
@@ -34,7 +34,7 @@ export async function nextStep(
   return { kind: 'fire', until: Math.min(to, nextAt) };
 }
 
-/** What is still due when an advance reached a bound, and how much of it the clock has passed over. */
+/** The timers and deliveries still due when an advance reached a limit, and how many deliveries the clock has passed over. */
 export async function leftOf(
   reader: Reader,
   application: Application,
@@ -53,7 +53,7 @@ export async function leftOf(
 // Later than any clock can be, and within the range of PostgreSQL's text format.
 const endOfTime: Instant = Date.UTC(9_999, 0);
 
-/** What happens next in an application in which nothing is due; null when nothing is scheduled. */
+/** The next scheduled timer or delivery of an application in which nothing is due; null when there is none. */
 export async function upcomingOf(reader: Reader, application: Application): Promise<FinishAdvance['next']> {
   const [[timer], { nextAt }] = await Promise.all([
     findDue(reader, application, endOfTime, 1),

@@ -1,12 +1,11 @@
 import type { Engine } from '../engine/engine.ts';
-import type { StepSuffixes } from '../engine/id-generator.ts';
-import type { Answer, Submission } from '../engine/submission.ts';
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
 import { clockIdOf, clockNow } from '../kernel/clock.ts';
-import type { CommandRequest } from '../kernel/command.ts';
+import type { RequestContext } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/route.ts';
+import type { Answer, CommandRequest, IdempotencyClaim } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
   type BeginAdvance,
@@ -16,9 +15,8 @@ import {
   leaseMs,
   resumeAdvance,
 } from '../resources/clocks/machine.ts';
-import { findDue, findMovesOfRequest } from '../resources/clocks/store.ts';
-import { type ClockRow, clocksTable } from '../resources/clocks/table.ts';
-import { fireTimers } from '../resources/clocks/timer-commands.ts';
+import { findMovesOfRequest } from '../resources/clocks/store.ts';
+import { type Advancing, type ClockRow, clocksTable } from '../resources/clocks/table.ts';
 import {
   countAttemptsOfRequest,
   findAttemptsOfRequest,
@@ -27,51 +25,50 @@ import {
 import { type Application, applicationOf, contextOf } from './advance-context.ts';
 import { effectOfAttempt, effectOfMove } from './advance-effects.ts';
 import { leftOf, nextStep, upcomingOf } from './advance-order.ts';
+import { begunWith, drive, type Outcome, type Run } from './run.ts';
+import { type Firing, fireRound, moveClockTo, stepOf } from './timer-round.ts';
 
 export interface ClockRunnerSettings {
   readonly engine: Engine;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
-  /** For bounds: it goes on also where the wall clock stands, which it does on a server that repeats itself. */
+  /** A monotonic clock for deadlines. It also runs on a deterministic server, whose wall clock is frozen. */
   readonly uptime: () => number;
-  /** Resolves when an attempt to deliver something of the application has ended. */
+  /** Resolves when the next delivery attempt of the application has ended. */
   readonly nextMark?: (appId: string) => Promise<void>;
   readonly onError: (error: unknown, what: string) => void;
 }
 
-/** An advance that is carried out: who asked for it, where to, and what has happened so far. */
-interface AdvanceRun {
-  readonly context: CommandRequest;
-  readonly steps: StepSuffixes;
-  readonly idempotency: NonNullable<Submission['idempotency']>;
+/** The progress of a running advance. */
+interface AdvanceState extends Firing {
+  readonly idempotency: IdempotencyClaim;
   readonly to: Instant;
   readonly turn: number;
   readonly happened: Effect[];
+  /** In process uptime. */
+  readonly deadline: number;
+  /** Timers that cannot be fired. */
+  readonly passed: Set<string>;
+  /** All timers up to the target time were fired. */
+  isDone: boolean;
+  /** The effects must be read from the history, because a response was lost. */
+  isUnsure: boolean;
+  /** A limit was reached before all deliveries were sent. */
+  isCut: boolean;
 }
 
-interface Round {
-  readonly happened: readonly Effect[];
-  /** Nothing more is due. */
-  readonly isLast: boolean;
-  /** It was tried again: what a lost answer would have told is not in here. */
-  readonly isUnsure: boolean;
-}
-
-const roundMax = 256;
-const attemptsMax = 5;
-const pauseMs = 200;
 const backgroundMsMax = 2_000;
-// How long an attempt of another node goes unnoticed.
+// The poll interval for attempts of other nodes.
 const markPauseMs = 50;
 const renewMs = leaseMs / 4;
 
 /**
- * Brings about what falls due, in rounds that are one command each. An advance is begun by a command that takes the clock,
- * carried out in rounds, and ended by a command that gives it back and keeps the answer. Whatever process dies on the
- * way, the clock knows the request and how far it has come, and another one ends it.
+ * Runs due timers in rounds of one command each. The first command of an advance claims the clock, rounds follow, and the last
+ * command releases the clock and stores the response. If the process dies, the clock row has the request and its progress, and
+ * another process completes it.
  *
- * Between two rounds, and at the end, it waits until everything was sent that is due by then. The sending is done by the
- * deliverers of all nodes, which go by the same clock.
+ * Between rounds and at the end, it waits until all deliveries that are due by then were sent. The deliverers of all nodes send
+ * them, by the same clock.
  */
 export class ClockRunner {
   readonly #settings: ClockRunnerSettings;
@@ -81,63 +78,78 @@ export class ClockRunner {
     this.#settings = settings;
   }
 
-  /** Advances end where they are, and say so. */
+  /** Running advances stop at their current time and report that. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** The request to advance a clock, from its first command to its last. */
-  async advance(submission: Submission): Promise<Answer> {
-    const { engine } = this.#settings;
-    const { idempotency } = submission;
-    if (!idempotency) throw new Error('an advance has an idempotency key');
-    const { key, fingerprint } = idempotency;
-    const input: BeginAdvance = {
-      by: submission.input as BeginAdvance['by'],
-      key,
-      fingerprint: Buffer.from(fingerprint).toString('base64'),
-    };
-    if (engine.idGenerator.isSeeded) await this.#sendDue(applicationOf(submission.context));
-    const begun = await engine.submit({ ...submission, kind: beginAdvance, input });
-    if (begun.code !== null || begun.isReplay) return begun;
-    const { to, turn } = JSON.parse(begun.body) as { to: Instant; turn: number };
-    const { context } = submission;
-    const steps = engine.idGenerator.stepSuffixes(context.suffix);
-    return this.#carryOut({ context, steps, idempotency, to, turn, happened: [] });
+  /** Runs a request to advance a clock, from its first command to its last. */
+  advance(by: BeginAdvance['by'], request: CommandRequest): Promise<Answer> {
+    return drive(this.#run(() => this.#begin(by, request)));
   }
 
-  /** Takes up an advance whose process died: nobody has held it since the instant given. */
+  /** Resumes an advance whose process died and whose lease ended at the given instant. */
   async resume(clock: ClockRow, leasedUntil: Instant): Promise<void> {
-    if (clock.advance === null) return;
     const { advance } = clock;
+    if (advance !== null) await drive(this.#run(() => this.#beginResumed(clock, advance, leasedUntil)));
+  }
+
+  #run(begin: Run<AdvanceState>['begin']): Run<AdvanceState> {
+    return {
+      begin,
+      step: (state) => this.#step(state),
+      finish: (state) => this.#finish(state),
+    };
+  }
+
+  async #begin(by: BeginAdvance['by'], request: CommandRequest): Promise<Outcome<AdvanceState>> {
     const { engine } = this.#settings;
-    const context = contextOf(clock, advance, engine.idGenerator.background(clock.orgId));
-    const steps = engine.idGenerator.stepSuffixes(context.suffix);
-    const taken = await engine.submit(
-      this.#submission(context, steps.bookkeeping(), resumeAdvance, { leasedUntil }),
-    );
-    const { turn } = JSON.parse(taken.body) as { turn?: number };
-    if (taken.code !== null || turn === undefined) return;
-    const fingerprint = Buffer.from(advance.fingerprint, 'base64');
-    await this.#carryOut({
-      context,
-      steps,
-      idempotency: { key: advance.key, fingerprint },
-      to: advance.to,
-      turn,
-      happened: [...(await this.#happenedSoFar(context))],
+    const { context, idempotency } = request;
+    if (!idempotency) throw new Error('an advance has an idempotency key');
+    const { key, fingerprint } = idempotency;
+    const input: BeginAdvance = { by, key, fingerprint: Buffer.from(fingerprint).toString('base64') };
+    if (engine.idGenerator.isSeeded) await this.#sendDue(applicationOf(context));
+    const begun = await engine.submit({ ...request, kind: beginAdvance, input });
+    return begunWith(begun, ({ to, turn }) => {
+      const steps = engine.idGenerator.stepSuffixes(context.suffix);
+      return this.#state({ context, steps, idempotency, to, turn, happened: [] });
     });
   }
 
-  /** What a request has brought about, from the history: for who cannot know it from the answers. */
-  async #happenedSoFar({ orgId, requestId }: CommandRequest): Promise<readonly Effect[]> {
+  async #beginResumed(
+    clock: ClockRow,
+    advance: Advancing,
+    leasedUntil: Instant,
+  ): Promise<Outcome<AdvanceState>> {
+    const { engine, wallClock } = this.#settings;
+    const context = contextOf(clock, advance, engine.idGenerator.background(clock.orgId));
+    const steps = engine.idGenerator.stepSuffixes(context.suffix);
+    const resumed = await engine.submit(
+      stepOf(context, steps.bookkeeping(), resumeAdvance, { leasedUntil }, wallClock()),
+    );
+    // No result means that another node was faster.
+    if (resumed.code !== null || resumed.isReplay || resumed.result === null) return { answer: resumed };
+    const { turn } = resumed.result;
+    const { to, key } = advance;
+    const idempotency = { key, fingerprint: Buffer.from(advance.fingerprint, 'base64') };
+    const happened = [...(await this.#happenedSoFar(context))];
+    return { value: this.#state({ context, steps, idempotency, to, turn, happened }) };
+  }
+
+  #state(begun: Pick<AdvanceState, keyof Firing | 'idempotency' | 'to' | 'turn' | 'happened'>): AdvanceState {
+    const deadline = this.#settings.uptime() + limits.clockAdvanceMsMax;
+    return { ...begun, deadline, passed: new Set(), isDone: false, isUnsure: false, isCut: false };
+  }
+
+  /** The effects of a request so far, read from the history, for callers that do not have all responses. */
+  async #happenedSoFar({ orgId, requestId }: RequestContext): Promise<readonly Effect[]> {
     // A step may be several moves.
     const movesMax = limits.clockAdvanceStepsMax * 2;
     const moves = await findMovesOfRequest(this.#settings.reader, orgId, requestId, movesMax);
     return moves.map(effectOfMove);
   }
 
-  /** What is due by a clock that runs, or stands, with nobody advancing it. */
+  /** Fires the due timers of a running or frozen clock that no request is advancing. */
   async runDue(application: Application): Promise<void> {
     const { engine, reader, wallClock, uptime } = this.#settings;
     const { orgId, appId } = application;
@@ -146,7 +158,7 @@ export class ClockRunner {
       const clock = await reader.byKey(clocksTable, orgId, clockIdOf(appId));
       const now = clockNow(clock, wallClock());
       const suffix = engine.idGenerator.background(orgId);
-      const context: CommandRequest = {
+      const context: RequestContext = {
         ...application,
         actor: { kind: 'system', id: 'clock' },
         requestId: formatId('request', suffix),
@@ -154,52 +166,52 @@ export class ClockRunner {
         settings: defaultApplicationSettings,
         suffix,
       };
-      const steps = engine.idGenerator.stepSuffixes(suffix);
-      const round = await this.#round(context, steps, null, now, limits.clockAdvanceStepsMax, passed);
-      if ('code' in round) return this.#settings.onError(new Error(round.body), 'timers were not fired');
+      const firing = { context, steps: engine.idGenerator.stepSuffixes(suffix), turn: null };
+      const bounds = { to: now, stepsMax: limits.clockAdvanceStepsMax, passed };
+      const round = await fireRound(this.#settings, firing, bounds);
+      if ('code' in round) return this.#settings.onError(new Error(round.body), 'firing timers failed');
       if (round.isLast || round.happened.length === 0) return;
     }
   }
 
-  async #carryOut(journey: AdvanceRun): Promise<Answer> {
-    const { engine, reader, uptime } = this.#settings;
-    const { context, steps, to, turn, happened, idempotency } = journey;
-    const deadline = uptime() + limits.clockAdvanceMsMax;
-    const passed = new Set<string>();
-    let isDone = false;
-    let isUnsure = false;
-    let isCut = false;
-    while (!isDone && uptime() < deadline && !this.#isStopping) {
-      const stepsLeft = limits.clockAdvanceStepsMax - happened.length;
-      if (stepsLeft <= 0) break;
-      const step = await nextStep(reader, applicationOf(context), to, passed);
-      if (step.kind === 'send') {
-        const sent = await this.#sendUntil(journey, step.until, deadline);
-        if (typeof sent === 'object') return sent;
-        isCut = sent !== 'all';
-        if (isCut) break;
-        continue;
-      }
-      const round = await this.#round(context, steps, turn, step.until, stepsLeft, passed);
-      if ('code' in round) return round;
-      // Somebody else may have taken the timer meanwhile: then nothing is due up to there, but perhaps behind it.
-      isDone = round.isLast && step.until === to;
-      isUnsure ||= round.isUnsure;
-      happened.push(...round.happened);
-      if (!isDone && round.happened.length === 0) continue;
-      const reached = Date.parse(round.happened.at(-1)?.at ?? '');
-      const sent = await this.#sendUntil(journey, isDone ? to : reached, deadline);
-      if (sent !== 'all') isCut = true;
-      if (typeof sent === 'object') return sent;
-      if (isCut) break;
-    }
-    if (isUnsure) happened.splice(0, happened.length, ...(await this.#happenedSoFar(context)));
+  /** Fires the next timers, or waits for the deliveries that are due before them. */
+  async #step(state: AdvanceState): Promise<Outcome<AdvanceState> | 'again'> {
+    const { reader, uptime } = this.#settings;
+    const { context, to, happened, deadline, passed } = state;
+    if (state.isDone || uptime() >= deadline || this.#isStopping) return { value: state };
+    const stepsMax = limits.clockAdvanceStepsMax - happened.length;
+    if (stepsMax <= 0) return { value: state };
+    const next = await nextStep(reader, applicationOf(context), to, passed);
+    if (next.kind === 'send') return this.#send(state, next.until);
+    const round = await fireRound(this.#settings, state, { to: next.until, stepsMax, passed });
+    if ('code' in round) return { answer: round };
+    // Another node may have fired the timer in the meantime: then nothing is due up to `until`, but later timers may be.
+    state.isDone = round.isLast && next.until === to;
+    state.isUnsure ||= round.isUnsure;
+    happened.push(...round.happened);
+    if (!state.isDone && round.happened.length === 0) return 'again';
+    const reached = Date.parse(round.happened.at(-1)?.at ?? '');
+    return this.#send(state, state.isDone ? to : reached);
+  }
+
+  async #send(state: AdvanceState, until: Instant): Promise<Outcome<AdvanceState> | 'again'> {
+    const sent = await this.#sendUntil(state, until);
+    if (typeof sent === 'object') return { answer: sent };
+    if (sent === 'all') return 'again';
+    state.isCut = true;
+    return { value: state };
+  }
+
+  async #finish(state: AdvanceState): Promise<Answer> {
+    const { engine, reader, wallClock } = this.#settings;
+    const { context, steps, to, turn, happened, idempotency, isDone } = state;
+    if (state.isUnsure) happened.splice(0, happened.length, ...(await this.#happenedSoFar(context)));
     const { orgId, requestId } = context;
     const attempts = await findAttemptsOfRequest(reader, orgId, requestId, limits.clockAdvanceStepsMax);
     happened.push(...attempts.map(effectOfAttempt));
-    // What others made while the clock was on its way may have been due before what had happened by then.
+    // Records that were created during the advance may have been due before earlier effects.
     happened.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
-    const isComplete = isDone && !isCut && passed.size === 0;
+    const isComplete = isDone && !state.isCut && state.passed.size === 0;
     const application = applicationOf(context);
     const clock = isComplete
       ? undefined
@@ -207,21 +219,16 @@ export class ClockRunner {
     const reached = isDone ? to : (clock?.frozenAt ?? to);
     const left = isComplete ? null : await leftOf(reader, application, to, reached);
     const next = left === null ? await upcomingOf(reader, application) : null;
+    const input = { turn, happened, left, next, hasArrived: isDone || left === null };
     return engine.submit({
-      ...this.#submission(context, steps.bookkeeping(), finishAdvance, {
-        turn,
-        happened,
-        left,
-        next,
-        isThere: isDone || left === null,
-      }),
+      ...stepOf(context, steps.bookkeeping(), finishAdvance, input, wallClock()),
       idempotency,
     });
   }
 
   /**
-   * Where a run shall repeat itself, what is due already is sent before the clock sets out: it would be told as happened on the
-   * way, or not, by who was quicker.
+   * On a deterministic server, deliveries that are already due are sent before the advance begins. Otherwise a race would decide
+   * whether the advance reports them as its effects.
    */
   async #sendDue(application: Application): Promise<void> {
     const { reader, wallClock, uptime } = this.#settings;
@@ -235,16 +242,16 @@ export class ClockRunner {
     }
   }
 
-  /** Until an attempt of this node has ended, or one of another could have. */
+  /** Waits for the next attempt of this node, or for the poll interval of the other nodes. */
   async #marked({ appId }: Application): Promise<void> {
     const pause = new Promise<void>((resolve) => setTimeout(resolve, markPauseMs));
     await Promise.race([pause, ...(this.#settings.nextMark ? [this.#settings.nextMark(appId)] : [])]);
   }
 
-  /** Waits until all that is due up to an instant was sent, or a bound is reached, or the clock was lost to somebody else. */
-  async #sendUntil(journey: AdvanceRun, until: Instant, deadline: number): Promise<'all' | 'some' | Answer> {
+  /** Waits until all deliveries due by an instant were sent, a limit is reached, or another process took over the clock. */
+  async #sendUntil(state: AdvanceState, until: Instant): Promise<'all' | 'some' | Answer> {
     const { reader, uptime } = this.#settings;
-    const { context, steps, turn, happened } = journey;
+    const { context, happened, deadline } = state;
     const application = applicationOf(context);
     if (Number.isNaN(until)) return 'all';
     for (let renewAt = 0; ; ) {
@@ -256,84 +263,11 @@ export class ClockRunner {
       const isLate = uptime() >= deadline || this.#isStopping;
       if (isLate || happened.length + attempts >= limits.clockAdvanceStepsMax) return 'some';
       if (uptime() >= renewAt) {
-        // Moves the clock there, which wakes those who send, and says that this process is alive.
-        const empty = { timers: [], until, turn, stepsMax: 0, suffixes: [], reach: until };
-        const moved = await this.#fire(context, steps, steps.bookkeeping(), empty);
+        const moved = await moveClockTo(this.#settings, state, until);
         if ('code' in moved) return moved;
         renewAt = uptime() + renewMs;
       }
       await marked;
     }
-  }
-
-  /** One round: what happened, or the answer that it failed with. */
-  async #round(
-    context: CommandRequest,
-    steps: StepSuffixes,
-    turn: number | null,
-    to: Instant,
-    stepsMax: number,
-    passed: Set<string>,
-  ): Promise<Round | Answer> {
-    const { reader } = this.#settings;
-    const found = await findDue(reader, applicationOf(context), to, roundMax + 1 + passed.size);
-    const due = found.filter(({ id }) => !passed.has(id));
-    if (due.length === 0) return { happened: [], isLast: true, isUnsure: false };
-    const timers = due.slice(0, roundMax);
-    const until = due.length > roundMax ? (timers.at(-1)?.dueAt ?? to) : to;
-    const stepsInRoundMax = Math.min(stepsMax, roundMax * 2);
-    const fire = (some: typeof timers) => {
-      const suffix = steps.next();
-      const suffixes = Array.from(
-        { length: stepsInRoundMax },
-        this.#settings.engine.idGenerator.rowSuffixes(suffix),
-      );
-      return this.#fire(context, steps, suffix, {
-        timers: some,
-        until,
-        turn,
-        stepsMax: stepsInRoundMax,
-        suffixes,
-      });
-    };
-    const all = await fire(timers);
-    if (!('code' in all) || all.code !== 'internal_error') return all;
-    // One of them cannot be brought about: that is a fault of ours, and must not hold up the others.
-    const rest: Effect[] = [];
-    let isUnsure = false;
-    for (const timer of timers) {
-      const alone = await fire([timer]);
-      if (!('code' in alone)) {
-        rest.push(...alone.happened);
-        isUnsure ||= alone.isUnsure;
-      } else if (alone.code === 'internal_error') passed.add(timer.id);
-      else return alone;
-    }
-    return { happened: rest, isLast: false, isUnsure };
-  }
-
-  /** While the database is away it is tried again, for a while. */
-  async #fire(
-    context: CommandRequest,
-    steps: StepSuffixes,
-    suffix: string,
-    input: Parameters<typeof fireTimers.decide>[0],
-  ): Promise<Round | Answer> {
-    for (let attempt = 1; ; attempt += 1) {
-      const own = attempt === 1 ? suffix : steps.bookkeeping();
-      const answer = await this.#settings.engine.submit(this.#submission(context, own, fireTimers, input));
-      if (answer.code === null) {
-        const { happened } = JSON.parse(answer.body) as Pick<Round, 'happened'>;
-        return { happened, isLast: false, isUnsure: attempt > 1 };
-      }
-      if (answer.code !== 'service_unavailable' || attempt >= attemptsMax) return answer;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs * attempt));
-    }
-  }
-
-  /** Every command has a suffix of its own, because it has a row in the audit trail, whichever request it belongs to. */
-  #submission(context: CommandRequest, suffix: string, kind: Submission['kind'], input: unknown): Submission {
-    const own = { ...context, suffix };
-    return { kind, input, context: own, idempotency: null, wallNow: this.#settings.wallClock() };
   }
 }

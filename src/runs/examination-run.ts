@@ -2,19 +2,22 @@ import { Readable } from 'node:stream';
 import type { Sender } from '../delivery/sender.ts';
 import { belongsTo, newWebhookSecret, openSecrets } from '../delivery/signature.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Answer, Submission } from '../engine/submission.ts';
 import type { Vault } from '../engine/vault.ts';
 import { examine } from '../examiner/examination.ts';
-import type { CaseName, ExaminationReport } from '../examiner/schema.ts';
+import { caseNames, type ExaminationReport } from '../examiner/schema.ts';
 import { dribbled, type Send } from '../examiner/transport.ts';
 import type { EventType } from '../kernel/event.ts';
+import { matchesEventFilter } from '../kernel/event-filter.ts';
+import type { Runs } from '../kernel/prepare.ts';
+import type { Answer, CommandRequest } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
+  type BeginExamination,
   beginExamination,
-  type ConcludeExamination,
   concludeExamination,
 } from '../resources/webhooks/examination-commands.ts';
 import type { WebhookRow } from '../resources/webhooks/table.ts';
+import { begunWith, drive, type Run } from './run.ts';
 
 export interface ExaminationsSettings {
   readonly engine: Engine;
@@ -26,20 +29,23 @@ export interface ExaminationsSettings {
   readonly realTime: () => Instant;
 }
 
-interface Asked {
-  readonly id: string;
-  readonly cases?: readonly CaseName[];
-  readonly eventType?: string;
+type Requested = Parameters<Runs['examineWebhook']>[0];
+
+interface Begun {
+  readonly webhook: WebhookRow;
+  /** For the last command: every command has its own row in the audit trail. */
+  readonly suffix: string;
+  readonly next: () => string;
 }
 
-const usualType = 'payment.created';
+const defaultType = 'payment.created';
 /** An examination sends about 60 requests, 20 of them at once. */
 const runningMax = 20;
 const runningPerOrganizationMax = 4;
 
 /**
- * Examines receivers, an endpoint by one request at a time: what one run does to a receiver would be found by the other.
- * Nodes do not know of each other's runs; every run has events of its own, so two of them do no harm but to each other's verdicts.
+ * Examines receivers. Only one request at a time may examine an endpoint, because concurrent runs affect each other's results. Nodes
+ * do not coordinate their runs. Each run has its own events, so concurrent runs can only distort each other's results.
  */
 export class Examinations {
   readonly #settings: ExaminationsSettings;
@@ -50,68 +56,81 @@ export class Examinations {
     this.#settings = settings;
   }
 
-  /** Those under way end where they are, and say so. */
+  /** Running examinations stop and report that. */
   stop(): void {
     this.#stopped.abort();
   }
 
-  /** The request to examine an endpoint, from its first command to its last. */
-  async examine(submission: Submission): Promise<Answer> {
-    const { engine } = this.#settings;
-    const asked = submission.input as Asked;
-    const place = `${submission.context.orgId} ${asked.id}`;
-    const isRunning = this.#running.has(place);
-    const isBusy = !isRunning && this.#isBusy(submission.context.orgId);
-    if (!isRunning && !isBusy) this.#running.add(place);
+  /** Runs a request to examine an endpoint, from its first command to its last. */
+  async examine(requested: Requested, request: CommandRequest): Promise<Answer> {
+    const { orgId } = request.context;
+    const key = `${orgId} ${requested.id}`;
+    const isRunning = this.#running.has(key);
+    const isBusy = !isRunning && this.#isBusy(orgId);
+    if (!isRunning && !isBusy) this.#running.add(key);
     try {
-      const begin = { ...submission, kind: beginExamination, input: { id: asked.id, isRunning, isBusy } };
-      const begun = await engine.submit(begin);
-      if (begun.code !== null || begun.isReplay) return begun;
-      const { begun: found } = JSON.parse(begun.body) as { begun: { webhook: WebhookRow } };
-      // Every command has a row of its own in the audit trail, whichever request it belongs to.
-      const { next } = engine.idGenerator.stepSuffixes(submission.context.suffix);
-      const context = { ...submission.context, suffix: next() };
-      const report = await this.#run(found.webhook, asked, next);
-      const input: ConcludeExamination = {
-        webhookId: asked.id,
-        shown: { object: 'examination', sandbox: true, webhookId: asked.id, ...report },
-      };
-      return await engine.submit({ ...submission, kind: concludeExamination, input, context });
+      return await drive(this.#examination({ id: requested.id, isRunning, isBusy }, requested, request));
     } finally {
-      if (!isRunning && !isBusy) this.#running.delete(place);
+      if (!isRunning && !isBusy) this.#running.delete(key);
     }
   }
 
+  #examination(
+    input: BeginExamination,
+    requested: Requested,
+    request: CommandRequest,
+  ): Run<Begun, Begun & { readonly report: ExaminationReport }> {
+    const { engine } = this.#settings;
+    return {
+      begin: async () =>
+        begunWith(await engine.submit({ ...request, kind: beginExamination, input }), ({ webhook }) => {
+          const { next } = engine.idGenerator.stepSuffixes(request.context.suffix);
+          return { webhook, suffix: next(), next };
+        }),
+      step: async (begun) => ({
+        value: { ...begun, report: await this.#run(begun.webhook, requested, begun.next) },
+      }),
+      finish: ({ suffix, report }) => {
+        const { id: webhookId } = requested;
+        const shown = { object: 'examination', sandbox: true, webhookId, ...report } as const;
+        const context = { ...request.context, suffix };
+        return engine.submit({ ...request, kind: concludeExamination, input: { webhookId, shown }, context });
+      },
+    };
+  }
+
   #isBusy(orgId: string): boolean {
-    const own = [...this.#running].filter((place) => place.startsWith(`${orgId} `)).length;
-    return own >= runningPerOrganizationMax || this.#running.size >= runningMax;
+    const runningInOrganization = [...this.#running].filter((key) => key.startsWith(`${orgId} `)).length;
+    return runningInOrganization >= runningPerOrganizationMax || this.#running.size >= runningMax;
   }
 
   #run(
     webhook: WebhookRow,
-    { cases, eventType }: Asked,
+    { cases: names, eventType }: Requested,
     newSuffix: () => string,
   ): Promise<ExaminationReport> {
     const { vault, wallClock, realTime } = this.#settings;
     const { url, orgId, id } = webhook;
+    const cases = names && caseNames.filter((name) => names.includes(name));
     const secrets = openSecrets(vault, webhook.secrets, belongsTo(orgId, id), wallClock());
     return examine({
       ...{ url, cases, wallClock, realTime, newSuffix },
       secrets: secrets ?? [],
       event: this.#eventFor(webhook, eventType),
       send: secrets ? this.#sendTo(url) : unsigned,
-      strangeSecret: newWebhookSecret(),
+      unknownSecret: newWebhookSecret(),
       signal: this.#stopped.signal,
     });
   }
 
-  /** An example of the type that was asked for; else one that the endpoint wants, so that it is no stranger to its receiver. */
-  #eventFor({ eventTypes }: WebhookRow, asked: string | undefined) {
+  /** An example of the requested type; by default one that the endpoint subscribes to, so that its receiver supports it. */
+  #eventFor({ eventTypes }: WebhookRow, requestedType: string | undefined) {
     const { catalogue } = this.#settings;
-    const wants = (type: string) =>
-      eventTypes.some((filter) => filter === '*' || filter === type || filter === `${type.split('.')[0]}.*`);
+    const wants = (type: string) => matchesEventFilter(eventTypes, type);
     const type =
-      asked ?? (wants(usualType) ? usualType : catalogue.find((one) => wants(one.type))?.type) ?? usualType;
+      requestedType ??
+      (wants(defaultType) ? defaultType : catalogue.find((one) => wants(one.type))?.type) ??
+      defaultType;
     const example = catalogue.find((one) => one.type === type)?.example;
     if (!example) throw new Error(`there is no example of ${type}`);
     return { type, data: example };
@@ -122,12 +141,12 @@ export class Examinations {
     return async ({ method, headers, body, dribble, timeoutMs, signal }) => {
       const length = { 'content-length': String(Buffer.byteLength(body)) };
       const outcome = await sender.send(url, { ...headers, ...(dribble && length) }, pieces(), realTime, {
-        ...{ method, timeoutMs, isAlone: true },
+        ...{ method, timeoutMs, closesConnection: true },
         ...(signal && { signal }),
       });
       if (!outcome) return { error: 'The server is shutting down.' };
       const { responseStatus, responseBody, durationMs, error } = outcome;
-      if (responseStatus === null) return { error: error ?? 'No answer came.', durationMs };
+      if (responseStatus === null) return { error: error ?? 'No response was received.', durationMs };
       return { status: responseStatus, durationMs, body: responseBody ?? '' };
 
       function pieces() {
@@ -139,5 +158,5 @@ export class Examinations {
 }
 
 const unsigned: Send = async () => ({
-  error: 'Signature: the secret of the endpoint was encrypted with another SANDBANK_SECRET. Rotate it.',
+  error: 'Signature: the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it.',
 });

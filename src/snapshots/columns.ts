@@ -4,7 +4,7 @@ import { snapshotTables } from './format.ts';
 export interface SnapshotColumn {
   readonly name: string;
   readonly isText: boolean;
-  /** A row may lack it: it has a default, or may be null. */
+  /** Rows may omit the column: it has a default, or is nullable. */
   readonly isOptional: boolean;
 }
 
@@ -15,16 +15,16 @@ export interface TableShape {
 
 interface ColumnRow extends SnapshotColumn {
   readonly table: string;
-  readonly keyPlace: number | null;
+  readonly keyPosition: number | null;
 }
 
-/** The tables of a snapshot as the database has them: a column that a migration adds is part of a snapshot by itself. */
+/** Reads the columns of the snapshot tables from the database, so that a column added by a migration is included automatically. */
 export async function readShapes(connection: Connection): Promise<ReadonlyMap<string, TableShape>> {
   const rows = await connection.query<ColumnRow>(
     {
       name: '',
       text: `select c.relname::text as "table", a.attname::text as name, a.atttypid = 'text'::regtype as "isText",
-          a.atthasdef or not a.attnotnull as "isOptional", array_position(i.indkey::int2[], a.attnum) as "keyPlace"
+          a.atthasdef or not a.attnotnull as "isOptional", array_position(i.indkey::int2[], a.attnum) as "keyPosition"
         from pg_class c join pg_attribute a on a.attrelid = c.oid
         join pg_index i on i.indrelid = c.oid and i.indisprimary
         where c.relnamespace = current_schema()::regnamespace and c.relname::text = any($1::text[]) and a.attnum > 0
@@ -37,15 +37,15 @@ export async function readShapes(connection: Connection): Promise<ReadonlyMap<st
   for (const { name: table } of snapshotTables) {
     const own = rows.filter((row) => row.table === table);
     const key = own
-      .filter(({ keyPlace }) => keyPlace !== null)
-      .sort((a, b) => Number(a.keyPlace) - Number(b.keyPlace))
+      .filter(({ keyPosition }) => keyPosition !== null)
+      .sort((a, b) => Number(a.keyPosition) - Number(b.keyPosition))
       .map(({ name }) => name);
     shapes.set(table, { columns: own, key });
   }
   return shapes;
 }
 
-/** The last migration that the database has. */
+/** The number of the last applied migration. */
 export async function readSchema(connection: Connection): Promise<number> {
   const [row] = await connection.query<{ version: number }>(
     { name: '', text: 'select max(version) as version from schema_migrations' },

@@ -9,27 +9,27 @@ import { endLine, headerLine, rowLine, snapshotFormat, snapshotTables, snapshotV
 export interface ExportSettings {
   readonly now: Instant;
   readonly hasSecrets: boolean;
-  /** A row of an endpoint as it goes into the snapshot: its secrets in the clear, or none. */
-  readonly showWebhook: (row: string) => string;
+  /** Converts a webhook row for the snapshot: with its secrets in plain text, or without secrets. */
+  readonly exportWebhook: (row: string) => string;
 }
 
 const rowsInFetchMax = 200;
 
-/** What is not part of an organization elsewhere: who sends at the moment, how many people own it, and when it expires. */
-export const replaced: Readonly<Record<string, string>> = {
+/** Columns with values that make no sense elsewhere: delivery leases, the number of owners, the expiry. */
+export const replacedColumns: Readonly<Record<string, string>> = {
   'deliveries.lease_until': 'null::timestamptz',
   'organizations.owners': '0',
   'organizations.expires_at': 'null::timestamptz',
 };
-export const narrowed: Readonly<Record<string, string>> = {
+export const rowFilters: Readonly<Record<string, string>> = {
   state_history: ` and t.resource not in ('member', 'invitation')`,
 };
 
 /**
- * Runs `work` on the database as it is at one moment. Whoever writes meanwhile is not held up on PostgreSQL; PGlite has one
- * connection, so there all others wait: `work` must wait for nobody outside.
+ * Runs `work` in a repeatable-read transaction, so that it sees one consistent state. On PostgreSQL concurrent writes are not
+ * blocked. PGlite has a single connection, so everything else waits there: `work` must not wait for clients.
  */
-export function atOneMoment<Result>(
+export function inReadSnapshot<Result>(
   database: Database,
   work: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
@@ -39,7 +39,7 @@ export function atOneMoment<Result>(
   });
 }
 
-/** The organizations there are, oldest first. */
+/** The ids of all organizations, oldest first. */
 export async function allOrganizations(connection: Connection): Promise<readonly string[]> {
   const rows = await connection.query<{ id: string }>(
     { name: '', text: 'select o.id from organizations o order by o.created_at, o.id' },
@@ -48,13 +48,13 @@ export async function allOrganizations(connection: Connection): Promise<readonly
   return rows.map(({ id }) => id);
 }
 
-/** A snapshot of one organization, in pieces of some lines; nothing at all when it is not there. */
+/** A snapshot of one organization, in chunks of several lines; empty when the organization does not exist. */
 export async function* exportOrganization(
   connection: Connection,
   orgId: string,
   settings: ExportSettings,
 ): AsyncGenerator<string> {
-  assert(isId('organization', orgId), 'what is exported is an organization');
+  assert(isId('organization', orgId), 'only an organization can be exported');
   const [organization] = await connection.query<{ id: string; name: string }>(
     { name: '', text: 'select o.id, o.name from organizations o where o.org_id = $1 and o.id = $1' },
     [orgId],
@@ -62,7 +62,7 @@ export async function* exportOrganization(
   if (!organization) return;
   const schema = await readSchema(connection);
   const shapes = await readShapes(connection);
-  const { hasSecrets, showWebhook } = settings;
+  const { hasSecrets, exportWebhook } = settings;
   const exportedAt = new Date(settings.now).toISOString();
   const hash = createHash('sha256');
   const hashed = (text: string) => {
@@ -78,8 +78,8 @@ export async function* exportOrganization(
   );
   for (const { name } of snapshotTables) {
     const shape = shapes.get(name);
-    assert(shape && shape.columns.length > 0, `${name} is a table of a snapshot and not of the database`);
-    const show = name === 'webhooks' ? showWebhook : (row: string) => row;
+    assert(shape && shape.columns.length > 0, `the snapshot table ${name} does not exist in the database`);
+    const show = name === 'webhooks' ? exportWebhook : (row: string) => row;
     await connection.script(`declare rows no scroll cursor for ${selectText(name, shape, orgId)}`);
     for (;;) {
       const rows = await connection.query<{ row: string }>(
@@ -99,11 +99,11 @@ export async function* exportOrganization(
 
 export function selectText(table: string, { columns, key }: TableShape, orgId: string): string {
   const list = columns.map(({ name }) => {
-    const expression = replaced[`${table}.${name}`];
+    const expression = replacedColumns[`${table}.${name}`];
     return expression === undefined ? `t.${name}` : `${expression} as ${name}`;
   });
   return (
     `select row_to_json(r)::text as row from (select ${list.join(', ')} from ${table} t ` +
-    `where t.org_id = '${orgId}'${narrowed[table] ?? ''} order by ${key.map((name) => `t.${name}`).join(', ')}) r`
+    `where t.org_id = '${orgId}'${rowFilters[table] ?? ''} order by ${key.map((name) => `t.${name}`).join(', ')}) r`
   );
 }

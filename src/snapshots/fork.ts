@@ -2,33 +2,34 @@ import type { Connection, Database } from '../db/database.ts';
 import { countName } from '../engine/organization-tables.ts';
 import { assert } from '../kernel/assert.ts';
 import { isId } from '../kernel/ids.ts';
+import { minuteMs } from '../kernel/time.ts';
 import { readSchema, readShapes, type TableShape } from './columns.ts';
-import { narrowed, replaced, selectText } from './export.ts';
+import { replacedColumns, rowFilters, selectText } from './export.ts';
 import { snapshotFormat, snapshotTables, snapshotVersion } from './format.ts';
-import type { Arrive, Imported, SetUpRow } from './import.ts';
-import { insertRows, mapped, silence } from './rows.ts';
+import type { ConfigurationRow, Imported, PlanImport } from './import.ts';
+import { disableWebhooks, insertRows, mapped } from './rows.ts';
 
-/** Of one table. More is not copied within a minute everywhere. */
+/** Maximum rows per table. On slow machines more rows cannot be copied within a minute. */
 export const rowsInForkMax = 500_000;
-const forkMsMax = 60_000;
+const forkMsMax = minuteMs;
 
 /** A table of the organization has more rows than a fork copies. */
 export class ForkTooLarge extends Error {
   override readonly name = 'ForkTooLarge';
 }
 
-/** The tables as the migration with this number has them. */
+/** The columns of the tables at a schema version. */
 interface KnownShapes {
   readonly schema: number;
   readonly shapes: ReadonlyMap<string, TableShape>;
 }
 
 /**
- * Copies organizations within the database, each in one transaction, as it is at one moment. What was set up is read, because it
- * gets new ids, keys and secrets; records are copied by one statement and never leave the database.
+ * Copies organizations within the database, each in one repeatable-read transaction. It reads the configuration, which gets new
+ * ids, keys and secrets; one statement copies the records, which never leave the database.
  *
- * 300 settled payments (2,700 rows), on two cores that did other work too: 120 to 320 ms embedded, of which 120 ms are processor time,
- * and 90 to 180 ms on PostgreSQL; through an export and an import it took 700 to 1,700 ms and 400 to 700 ms.
+ * 300 settled payments (2,700 rows), on two busy cores: 120 to 320 ms embedded, of which 120 ms are CPU time, and 90 to 180 ms on
+ * PostgreSQL; an export followed by an import took 700 to 1,700 ms and 400 to 700 ms.
  */
 export class Forks {
   readonly #database: Pick<Database, 'transaction'>;
@@ -38,29 +39,30 @@ export class Forks {
     this.#database = database;
   }
 
-  /** Undefined when there is no such organization. */
-  fork(sourceId: string, arrive: Arrive): Promise<Imported | undefined> {
+  /** Undefined when the organization does not exist. */
+  fork(sourceId: string, plan: PlanImport): Promise<Imported | undefined> {
     assert(isId('organization', sourceId), 'only an organization can be forked');
     return this.#database.transaction(async (connection) => {
       await connection.script(
         `set transaction isolation level repeatable read; set local statement_timeout = ${forkMsMax}`,
       );
       const { schema, shapes } = await this.#shapes(connection);
-      const setUp = await readSetUp(connection, shapes, sourceId);
-      const [organization] = setUp.get('organizations') ?? [];
+      const configuration = await readConfiguration(connection, shapes, sourceId);
+      const [organization] = configuration.get('organizations') ?? [];
       if (!organization) return undefined;
-      const { ids, rewritten, silencedBy } = arrive(
+      const { ids, rewritten, disabledBy } = plan(
         {
           ...{ format: snapshotFormat, version: snapshotVersion, schema, hasSecrets: false, exportedAt: '' },
           organization: { id: sourceId, name: String(organization.fields.name) },
         },
-        setUp,
+        configuration,
       );
-      for (const rows of setUp.values()) await insertRows(connection, shapes, rows, { ids, rewritten });
+      for (const rows of configuration.values())
+        await insertRows(connection, shapes, rows, { ids, rewritten });
       const orgId = ids.get(sourceId) ?? sourceId;
       const copied = await copyRecords(connection, { schema, shapes }, sourceId, ids);
-      if (silencedBy) await silence(connection, orgId, silencedBy);
-      const counts = [...[...setUp].map(([name, rows]) => [name, rows.length] as const), ...copied];
+      if (disabledBy) await disableWebhooks(connection, orgId, disabledBy);
+      const counts = [...[...configuration].map(([name, rows]) => [name, rows.length] as const), ...copied];
       return {
         orgId,
         counts: Object.fromEntries(
@@ -70,7 +72,7 @@ export class Forks {
     });
   }
 
-  /** Read again after a migration, which a newer node may have run meanwhile. */
+  /** Cached until the schema version changes, because a newer node may run a migration meanwhile. */
   async #shapes(connection: Connection): Promise<KnownShapes> {
     const schema = await readSchema(connection);
     if (this.#known?.schema !== schema) this.#known = { schema, shapes: await readShapes(connection) };
@@ -78,34 +80,34 @@ export class Forks {
   }
 }
 
-const setUpTables = snapshotTables.filter(({ resetPolicy }) => resetPolicy === 'kept');
+const configurationTables = snapshotTables.filter(({ resetPolicy }) => resetPolicy === 'configuration');
 const recordTables = snapshotTables.filter(({ resetPolicy }) => resetPolicy === 'record');
 
-async function readSetUp(
+async function readConfiguration(
   connection: Connection,
   shapes: KnownShapes['shapes'],
   orgId: string,
-): Promise<ReadonlyMap<string, readonly SetUpRow[]>> {
-  const texts = setUpTables.map(({ name }, place) => {
+): Promise<ReadonlyMap<string, readonly ConfigurationRow[]>> {
+  const texts = configurationTables.map(({ name }, index) => {
     const shape = shapes.get(name);
-    assert(shape, `${name} is a table of the database`);
-    return `select ${place} as place, s.row from (${selectText(name, shape, orgId)}) s`;
+    assert(shape, `${name} must be a table of the database`);
+    return `select ${index} as index, s.row from (${selectText(name, shape, orgId)}) s`;
   });
-  const rows = await connection.query<{ place: number; row: string }>(
+  const rows = await connection.query<{ index: number; row: string }>(
     { name: '', text: texts.join(' union all ') },
     [],
   );
   return new Map(
-    setUpTables.map((table, place) => [
+    configurationTables.map((table, index) => [
       table.name,
       rows
-        .filter((one) => one.place === place)
+        .filter((one) => one.index === index)
         .map(({ row }) => ({ table, text: row, fields: JSON.parse(row), line: 0 })),
     ]),
   );
 }
 
-/** How many rows of each table there were. */
+/** Returns the number of copied rows per table. */
 async function copyRecords(
   connection: Connection,
   { schema, shapes }: KnownShapes,
@@ -114,9 +116,11 @@ async function copyRecords(
 ): Promise<readonly (readonly [table: string, count: number])[]> {
   const copies = recordTables.map(({ name }) => {
     const columns = shapes.get(name)?.columns ?? [];
-    const values = columns.map((column) => replaced[`${name}.${column.name}`] ?? mapped(column, 't', '$2'));
+    const values = columns.map(
+      (column) => replacedColumns[`${name}.${column.name}`] ?? mapped(column, 't', '$2'),
+    );
     return `c_${name} as (insert into ${name} (${columns.map((column) => column.name).join(', ')})
-      select ${values.join(', ')} from ${name} t where t.org_id = $1${narrowed[name] ?? ''} limit ${rowsInForkMax + 1}
+      select ${values.join(', ')} from ${name} t where t.org_id = $1${rowFilters[name] ?? ''} limit ${rowsInForkMax + 1}
       returning 1)`;
   });
   const counts = recordTables.map(({ name }) => `(select count(*) from c_${name})::integer as ${name}`);

@@ -2,28 +2,28 @@ import { type OrganizationTable, organizationTables } from '../engine/organizati
 import { isId } from '../kernel/ids.ts';
 
 /**
- * The format of a snapshot: JSON Lines, first a header, then a line for each row, in the order of the tables and of their
- * keys, then the number of rows of each table and the SHA-256 of all lines before. A line has one form, byte for byte, so that
- * the row can be handed on as it is written: a number that is too large for a double stays what it was.
+ * The snapshot format: JSON Lines with a header, then a line for each row, ordered by table and key, then an end line with the
+ * number of rows per table and the SHA-256 of all lines before it. The syntax of a line is fixed byte for byte, so that the row's
+ * text can be passed on unparsed: a number that is too large for a double keeps its value.
  */
 export const snapshotFormat = 'sandbank-snapshot';
 export const snapshotVersion = 2;
-// Version 1 has no last line. Such files are still read: a server that lives in a file must survive an upgrade.
+// Version 1 has no end line. Such files can still be read, because a server that persists to a file must survive an upgrade.
 const endLineSince = 2;
 export const snapshotType = 'application/jsonl';
 
 export interface SnapshotHeader {
   readonly format: typeof snapshotFormat;
   readonly version: number;
-  /** The last migration of the database that it was made from. */
+  /** The last migration of the source database. */
   readonly schema: number;
   readonly exportedAt: string;
   readonly organization: { readonly id: string; readonly name: string };
-  /** Whether the secrets of webhooks are in it, in the clear. */
+  /** Whether it contains the webhook secrets, in plain text. */
   readonly hasSecrets: boolean;
 }
 
-/** The last line. */
+/** The end line. */
 export interface SnapshotEnd {
   readonly counts: Readonly<Record<string, number>>;
   readonly sha256: string;
@@ -31,16 +31,16 @@ export interface SnapshotEnd {
 
 export interface SnapshotRow {
   readonly table: OrganizationTable;
-  /** As it is written. */
+  /** The unparsed JSON. */
   readonly text: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
 export const snapshotTables: readonly OrganizationTable[] = organizationTables.filter(
-  ({ resetPolicy }) => resetPolicy === 'kept' || resetPolicy === 'record',
+  ({ resetPolicy }) => resetPolicy === 'configuration' || resetPolicy === 'record',
 );
 
-/** What is wrong with a snapshot, and in which line. */
+/** An invalid snapshot, with the line number. */
 export class SnapshotProblem extends Error {
   override readonly name = 'SnapshotProblem';
   readonly details: Readonly<Record<string, unknown>>;
@@ -85,17 +85,17 @@ export function endLine(end: SnapshotEnd): string {
   return `${JSON.stringify(end)}\n`;
 }
 
-const endForm = /^\{"counts":\{[^}]*\},"sha256":"[0-9a-f]{64}"\}$/;
+const endPattern = /^\{"counts":\{[^}]*\},"sha256":"[0-9a-f]{64}"\}$/;
 
 export function isEndLine(line: string): boolean {
-  return endForm.test(line);
+  return endPattern.test(line);
 }
 
 export function hasEndLine({ version }: SnapshotHeader): boolean {
   return version >= endLineSince;
 }
 
-/** Compares the last line with what was read before it. */
+/** Compares the end line with the lines that were read. */
 export function checkEnd(line: string, number: number, read: SnapshotEnd): void {
   const { counts, sha256 } = parsed(line, number) as SnapshotEnd;
   for (const name of new Set([...Object.keys(counts), ...Object.keys(read.counts)])) {
@@ -119,17 +119,17 @@ export function isHeaderLine(line: string): boolean {
 }
 
 export function readHeader(line: string, number: number, schema: number): SnapshotHeader {
-  const refuse = (words: string): never => {
-    throw new SnapshotProblem(number, words);
+  const refuse = (message: string): never => {
+    throw new SnapshotProblem(number, message);
   };
   const value = parsed(line, number) as Partial<SnapshotHeader>;
   if (value.format !== snapshotFormat)
-    refuse(`a snapshot begins with {"format":"${snapshotFormat}",...}; this is something else.`);
+    refuse(`a snapshot begins with {"format":"${snapshotFormat}",...}; this file does not.`);
   if (!isCount(value.version) || !isCount(value.schema)) refuse('version and schema must be whole numbers.');
   if (Number(value.version) > snapshotVersion || Number(value.schema) > schema)
     throw new SnapshotProblem(
       number,
-      `the snapshot has format ${value.version} and schema ${value.schema}; this server knows them up to ${snapshotVersion} and ${schema}.`,
+      `the snapshot has format ${value.version} and schema ${value.schema}; this server supports them up to ${snapshotVersion} and ${schema}.`,
       'snapshot_too_new',
     );
   const { organization, hasSecrets, exportedAt } = value;
@@ -137,7 +137,7 @@ export function readHeader(line: string, number: number, schema: number): Snapsh
     refuse('organization must have an id and a name.');
   if (typeof hasSecrets !== 'boolean') refuse('hasSecrets must be true or false.');
   if (typeof exportedAt !== 'string' || Number.isNaN(Date.parse(exportedAt)))
-    refuse('exportedAt must be a time.');
+    refuse('exportedAt must be an RFC 3339 time.');
   return value as SnapshotHeader;
 }
 
@@ -145,23 +145,23 @@ function isCount(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1;
 }
 
-const rowForm = /^\{"table":"([a-z_]+)","row":(\{.*\})\}$/s;
+const rowPattern = /^\{"table":"([a-z_]+)","row":(\{.*\})\}$/s;
 const tableByName = new Map(snapshotTables.map((table) => [table.name, table]));
 
 export function readRow(line: string, number: number, orgId: string): SnapshotRow {
-  const [, name = '', text = ''] = rowForm.exec(line) ?? [];
+  const [, name = '', text = ''] = rowPattern.exec(line) ?? [];
   if (text === '')
     throw new SnapshotProblem(
       number,
       'a row must be written as {"table":"...","row":{...}}, without spaces.',
     );
   const table = tableByName.get(name);
-  if (!table) throw new SnapshotProblem(number, `"${name}" is no table of a snapshot.`);
+  if (!table) throw new SnapshotProblem(number, `"${name}" is not a snapshot table.`);
   const fields = parsed(text, number) as Readonly<Record<string, unknown>>;
   if (fields.org_id !== orgId)
-    throw new SnapshotProblem(number, `the row belongs to another organization than ${orgId}.`);
+    throw new SnapshotProblem(number, `the row belongs to another organization, not to ${orgId}.`);
   if (table.ids !== undefined && !isId(table.ids, String(fields.id)))
-    throw new SnapshotProblem(number, `"${String(fields.id)}" is no id of ${name}.`);
+    throw new SnapshotProblem(number, `"${String(fields.id)}" is not a valid id in ${name}.`);
   return { table, text, fields };
 }
 
@@ -170,9 +170,9 @@ function parsed(text: string, number: number): object {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new SnapshotProblem(number, `this is no JSON: ${(error as Error).message}.`);
+    throw new SnapshotProblem(number, `this line is not valid JSON: ${(error as Error).message}.`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new SnapshotProblem(number, 'this is no JSON object.');
+    throw new SnapshotProblem(number, 'this line is not a JSON object.');
   return value;
 }

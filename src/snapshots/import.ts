@@ -17,23 +17,23 @@ import {
   snapshotTables,
   UnsoundSnapshot,
 } from './format.ts';
-import { type Arrival, insertRows, silence } from './rows.ts';
+import { disableWebhooks, type ImportPlan, insertRows } from './rows.ts';
 
 export interface NumberedLine {
   readonly number: number;
   readonly text: string;
   /** The input ended before a line break. */
-  readonly isCut?: true;
+  readonly isTruncated?: true;
 }
 
-/** What was set up, as the snapshot has it: applications, keys, webhooks, clocks. */
-export type SetUpRow = SnapshotRow & { readonly line: number };
-export type SetUp = ReadonlyMap<string, readonly SetUpRow[]>;
+/** The configuration rows of a snapshot: applications, keys, webhooks, clocks. */
+export type ConfigurationRow = SnapshotRow & { readonly line: number };
+export type Configuration = ReadonlyMap<string, readonly ConfigurationRow[]>;
 
-/** Decides that, when all of what was set up is known. */
-export type Arrive = (header: SnapshotHeader, setUp: SetUp) => Arrival;
+/** Called when all configuration rows have been read. */
+export type PlanImport = (header: SnapshotHeader, configuration: Configuration) => ImportPlan;
 
-/** Checks the books of one organization, within the transaction that has written it. */
+/** Checks the books of one organization in the transaction that has written it. */
 export type CheckBooks = (connection: Connection, orgId: string) => Promise<BooksProblem | undefined>;
 
 export interface Imported {
@@ -41,45 +41,45 @@ export interface Imported {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** An organization of that id is there already. */
+/** An organization with this id exists already. */
 export class OrganizationExists extends Error {
   override readonly name = 'OrganizationExists';
 }
 
-// A statement of a thousand rows takes some milliseconds, a statement for each row a hundred times that.
+// A statement with a thousand rows takes a few milliseconds; a statement for each row takes a hundred times as long.
 const rowsInInsertMax = 1_000;
 const charsInInsertMax = 4 * 1024 * 1024;
-const setUpRowsMax = 100_000;
+const configurationRowsMax = 100_000;
 const order = new Map(snapshotTables.map(({ name }, i) => [name, i]));
 
-/** Reads one snapshot and writes its organization, in one transaction: all of it or nothing. */
+/** Reads one snapshot and writes its organization in one transaction. */
 export async function importOrganization(
   database: Database,
   lines: AsyncIterable<NumberedLine>,
-  arrive: Arrive,
+  plan: PlanImport,
   checkBooks: CheckBooks,
 ): Promise<Imported> {
   return database.transaction(async (connection) => {
     const schema = await readSchema(connection);
     const writer = new SnapshotWriter(connection, await readShapes(connection), schema);
-    for await (const line of lines) await writer.take(line, arrive);
-    const imported = await writer.finish(arrive);
+    for await (const line of lines) await writer.take(line, plan);
+    const imported = await writer.finish(plan);
     const problem = await checkBooks(connection, imported.orgId);
     if (problem) throw new UnsoundSnapshot(problem);
     return imported;
   });
 }
 
-/** It waits for the header, then gathers what was set up, then writes: first that, then the records as they come. */
+/** Reads the header, collects the configuration rows, writes them, then writes the records as they arrive. */
 class SnapshotWriter {
   readonly #connection: Connection;
   readonly #shapes: ReadonlyMap<string, TableShape>;
   readonly #schema: number;
   #header: SnapshotHeader | undefined;
-  #arrival: Arrival | undefined;
-  readonly #setUp = new Map<string, (SnapshotRow & { readonly line: number })[]>();
-  #setUpRows = 0;
-  #place = 0;
+  #plan: ImportPlan | undefined;
+  readonly #configuration = new Map<string, (SnapshotRow & { readonly line: number })[]>();
+  #configurationRows = 0;
+  #tableIndex = 0;
   #last = 0;
   #chunk: (SnapshotRow & { readonly line: number })[] = [];
   #chars = 0;
@@ -94,7 +94,7 @@ class SnapshotWriter {
     this.#schema = schema;
   }
 
-  async take({ number, text, isCut }: NumberedLine, arrive: Arrive): Promise<void> {
+  async take({ number, text, isTruncated }: NumberedLine, plan: PlanImport): Promise<void> {
     this.#last = number;
     if (!this.#header) {
       this.#header = readHeader(text, number, this.#schema);
@@ -103,39 +103,39 @@ class SnapshotWriter {
     }
     if (isHeaderLine(text))
       throw new SnapshotProblem(number, 'a second snapshot begins here; import one at a time.');
-    if (this.#hasEnded) throw new SnapshotProblem(number, 'there is something behind the last line.');
+    if (this.#hasEnded) throw new SnapshotProblem(number, 'there is content after the end line.');
     if (hasEndLine(this.#header) && isEndLine(text)) {
       checkEnd(text, number, { counts: this.#read, sha256: this.#hash.digest('hex') });
       this.#hasEnded = true;
       return;
     }
-    if (isCut && hasEndLine(this.#header)) throw incomplete(number);
+    if (isTruncated && hasEndLine(this.#header)) throw incomplete(number);
     this.#hash.update(`${text}\n`);
     const row = { ...readRow(text, number, this.#header.organization.id), line: number };
     this.#read[row.table.name] = (this.#read[row.table.name] ?? 0) + 1;
     this.#check(row);
-    if (row.table.resetPolicy === 'kept') return this.#gather(row);
-    if (!this.#arrival) await this.#begin(arrive);
+    if (row.table.resetPolicy === 'configuration') return this.#collect(row);
+    if (!this.#plan) await this.#begin(plan);
     this.#checkOwners(row);
     await this.#add(row);
   }
 
-  async finish(arrive: Arrive): Promise<Imported> {
+  async finish(plan: PlanImport): Promise<Imported> {
     if (!this.#header) throw new SnapshotProblem(1, 'the snapshot is empty.');
     if (hasEndLine(this.#header) && !this.#hasEnded) throw incomplete(this.#last);
-    if (!this.#arrival) await this.#begin(arrive);
+    if (!this.#plan) await this.#begin(plan);
     await this.#flush();
     const { id } = this.#header.organization;
-    const orgId = this.#arrival?.ids.get(id) ?? id;
-    if (this.#arrival?.silencedBy) await silence(this.#connection, orgId, this.#arrival.silencedBy);
+    const orgId = this.#plan?.ids.get(id) ?? id;
+    if (this.#plan?.disabledBy) await disableWebhooks(this.#connection, orgId, this.#plan.disabledBy);
     return { orgId, counts: Object.fromEntries(this.#counts) };
   }
 
   #check({ table: { name }, fields, line }: SnapshotRow & { readonly line: number }): void {
-    const place = order.get(name) ?? 0;
-    if (place < this.#place)
-      throw new SnapshotProblem(line, `${name} comes too late: tables have a fixed order.`);
-    this.#place = place;
+    const index = order.get(name) ?? 0;
+    if (index < this.#tableIndex)
+      throw new SnapshotProblem(line, `${name} is out of order: tables have a fixed order.`);
+    this.#tableIndex = index;
     const columns = this.#shapes.get(name)?.columns ?? [];
     const unknown = Object.keys(fields).find((field) => !columns.some((column) => column.name === field));
     if (unknown !== undefined) throw new SnapshotProblem(line, `${name} has no column "${unknown}".`);
@@ -144,7 +144,7 @@ class SnapshotWriter {
     if (missing) throw new SnapshotProblem(line, `the row of ${name} lacks the column "${missing.name}".`);
   }
 
-  /** What a record says it belongs to is there. */
+  /** Checks that the application and the webhook of a row are in the snapshot. */
   #checkOwners({ table: { name }, fields, line }: SnapshotRow & { readonly line: number }): void {
     for (const [column, owner] of [
       ['app_id', 'applications'],
@@ -153,45 +153,47 @@ class SnapshotWriter {
       const id = fields[column];
       if (typeof id !== 'string' || id === '') continue;
       if (!this.#known(owner).has(id))
-        throw new SnapshotProblem(line, `the row of ${name} names ${id}, which is not in the snapshot.`);
+        throw new SnapshotProblem(line, `the row of ${name} references ${id}, which is not in the snapshot.`);
     }
   }
 
   readonly #ids = new Map<string, ReadonlySet<unknown>>();
 
   #known(table: string): ReadonlySet<unknown> {
-    const known = this.#ids.get(table) ?? new Set(this.#setUp.get(table)?.map(({ fields }) => fields.id));
+    const known =
+      this.#ids.get(table) ?? new Set(this.#configuration.get(table)?.map(({ fields }) => fields.id));
     this.#ids.set(table, known);
     return known;
   }
 
-  #gather(row: SnapshotRow & { readonly line: number }): void {
-    this.#setUpRows += 1;
-    if (this.#setUpRows > setUpRowsMax) throw new SnapshotProblem(row.line, 'there is too much set up.');
-    const rows = this.#setUp.get(row.table.name) ?? [];
+  #collect(row: SnapshotRow & { readonly line: number }): void {
+    this.#configurationRows += 1;
+    if (this.#configurationRows > configurationRowsMax)
+      throw new SnapshotProblem(row.line, `there are more than ${configurationRowsMax} configuration rows.`);
+    const rows = this.#configuration.get(row.table.name) ?? [];
     rows.push(row);
-    this.#setUp.set(row.table.name, rows);
+    this.#configuration.set(row.table.name, rows);
   }
 
-  async #begin(arrive: Arrive): Promise<void> {
+  async #begin(plan: PlanImport): Promise<void> {
     const header = this.#header;
-    const organizations = this.#setUp.get('organizations') ?? [];
+    const organizations = this.#configuration.get('organizations') ?? [];
     if (!header || organizations.length !== 1 || organizations[0]?.fields.id !== header.organization.id)
       throw new SnapshotProblem(this.#last, 'the row of the organization itself is missing.');
-    for (const rows of this.#setUp.values()) for (const row of rows) this.#checkOwners(row);
-    this.#arrival = arrive(header, this.#setUp);
+    for (const rows of this.#configuration.values()) for (const row of rows) this.#checkOwners(row);
+    this.#plan = plan(header, this.#configuration);
     const { id } = header.organization;
-    await this.#refuseKnown(this.#arrival.ids.get(id) ?? id);
-    for (const rows of this.#setUp.values()) for (const row of rows) await this.#add(row);
+    await this.#refuseExisting(this.#plan.ids.get(id) ?? id);
+    for (const rows of this.#configuration.values()) for (const row of rows) await this.#add(row);
   }
 
-  async #refuseKnown(orgId: string): Promise<void> {
+  async #refuseExisting(orgId: string): Promise<void> {
     const found = await this.#connection.query(
       { name: '', text: 'select 1 as one from organizations o where o.org_id = $1' },
       [orgId],
     );
     if (found.length > 0) throw new OrganizationExists(orgId);
-    // One that was deleted may come back; see the sweep of deleted organizations.
+    // A deleted organization may be imported again; without this the sweep would delete its rows.
     await this.#connection.query(
       { name: '', text: 'delete from deleted_organizations d where d.org_id = $1' },
       [orgId],
@@ -214,12 +216,12 @@ class SnapshotWriter {
     const [first] = chunk;
     if (!first) return;
     const insert = (rows: readonly SnapshotRow[]) =>
-      insertRows(this.#connection, this.#shapes, rows, this.#arrival);
+      insertRows(this.#connection, this.#shapes, rows, this.#plan);
     await this.#connection.script('savepoint chunk');
     try {
       await insert(chunk);
     } catch (error) {
-      // One of them is at fault: one at a time they tell which.
+      // Insert the rows one at a time to find the invalid one.
       await this.#connection.script('rollback to savepoint chunk');
       for (const row of chunk) await insert([row]).catch((fault: unknown) => this.#explain(fault, row));
       throw error;
@@ -236,7 +238,7 @@ class SnapshotWriter {
     const { constraint } = fault as { constraint?: string };
     if (constraint === 'organizations_pkey') throw new OrganizationExists(cause.message);
     if (constraint === 'api_keys_by_hash')
-      throw new SnapshotProblem(line, 'an organization of this server has this very API key already.');
+      throw new SnapshotProblem(line, 'an organization on this server already has this API key.');
     throw new SnapshotProblem(line, `the row does not fit into ${table.name}: ${cause.message}.`);
   }
 }
@@ -244,7 +246,7 @@ class SnapshotWriter {
 function incomplete(line: number): SnapshotProblem {
   return new SnapshotProblem(
     line,
-    'the file ends here, without the line of counts and the SHA-256. Copy or export it again.',
+    'the file ends here, without the end line that has the counts and the SHA-256. Copy or export it again.',
     'snapshot_incomplete',
   );
 }

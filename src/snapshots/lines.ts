@@ -1,10 +1,10 @@
 import { isHeaderLine, SnapshotProblem } from './format.ts';
 import type { NumberedLine } from './import.ts';
 
-export const lineBytesMax = 1024 * 1024;
+const lineBytesMax = 1024 * 1024;
 const newline = 0x0a;
 
-/** Cuts bytes into lines and counts them. Never more than a line and a piece of what is read is held. */
+/** Splits bytes into numbered lines. It buffers at most one line and one chunk. */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
@@ -28,10 +28,10 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
     rest = all.subarray(from);
     if (rest.length > lineBytesMax) read(rest);
   }
-  if (rest.length > 0) yield { ...read(rest), isCut: true };
+  if (rest.length > 0) yield { ...read(rest), isTruncated: true };
 }
 
-/** The snapshots of a file that has several, one after the other. */
+/** Splits a file with several snapshots into one iterator per snapshot. */
 export async function* snapshotsOf(
   lines: AsyncIterable<NumberedLine>,
 ): AsyncGenerator<AsyncGenerator<NumberedLine>> {
@@ -50,7 +50,7 @@ export async function* snapshotsOf(
   while (!next.done) {
     const { number } = next.value;
     yield one();
-    // Whatever was not read of it, the header at least.
+    // Skip the part that the consumer did not read.
     if (next.value?.number === number) next = await iterator.next();
     while (!next.done && !isHeaderLine(next.value.text)) next = await iterator.next();
   }

@@ -3,30 +3,30 @@ import type { Instant } from '../kernel/table.ts';
 import type { SnapshotColumn, TableShape } from './columns.ts';
 import type { SnapshotRow } from './format.ts';
 
-/** How the rows of a snapshot change on their way in. */
-export interface Arrival {
-  /** Ids that become others. */
+/** How the rows of a snapshot change during the import. */
+export interface ImportPlan {
+  /** Old ids and their new ids. */
   readonly ids: ReadonlyMap<string, string>;
-  /** Rows of what was set up that are written otherwise than they stand, by their text. */
+  /** Configuration rows with a new content, as JSON text. */
   readonly rewritten: ReadonlyMap<SnapshotRow, string>;
-  /** Nothing is sent from it until somebody says so. */
-  readonly silencedBy: { readonly requestId: string; readonly now: Instant } | null;
+  /** Set when all webhooks are to be disabled, so that the copy sends nothing until someone enables them. */
+  readonly disabledBy: { readonly requestId: string; readonly now: Instant } | null;
 }
 
 const isIdColumn = /^(id|.+_id|replaces|replaced_by)$/;
 
-/** The value of a column, where an id that becomes another one is mapped by the JSON object in the parameter. */
+/** The SQL for a column value; ids are mapped through the JSON object in the parameter. */
 export function mapped({ name, isText }: SnapshotColumn, alias: string, parameter: string): string {
   const value = `${alias}.${name}`;
   return isText && isIdColumn.test(name) ? `coalesce(${parameter}::jsonb ->> ${value}, ${value})` : value;
 }
 
-/** Rows of one table go in as they are written. */
+/** Inserts rows of one table from their JSON text. */
 export async function insertRows(
   connection: Connection,
   shapes: ReadonlyMap<string, TableShape>,
   rows: readonly SnapshotRow[],
-  { ids, rewritten }: Pick<Arrival, 'ids' | 'rewritten'> = { ids: new Map(), rewritten: new Map() },
+  { ids, rewritten }: Pick<ImportPlan, 'ids' | 'rewritten'> = { ids: new Map(), rewritten: new Map() },
 ): Promise<void> {
   const [first] = rows;
   if (!first) return;
@@ -44,11 +44,11 @@ export async function insertRows(
   ]);
 }
 
-/** Disables every endpoint, with the row of the history that goes with it. No event tells of it: there is nobody to tell. */
-export async function silence(
+/** Disables every webhook and writes its history row. It emits no event, because nobody would receive it. */
+export async function disableWebhooks(
   connection: Connection,
   orgId: string,
-  { requestId, now }: NonNullable<Arrival['silencedBy']>,
+  { requestId, now }: NonNullable<ImportPlan['disabledBy']>,
 ): Promise<void> {
   await connection.query(
     {

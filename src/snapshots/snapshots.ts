@@ -4,10 +4,11 @@ import { Busy, Slots } from '../engine/slots.ts';
 import type { Vault } from '../engine/vault.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Instant } from '../kernel/table.ts';
-import { type Arrived, type AsFork, arrivalOf, showWebhook } from './arrival.ts';
+import type { WebhookRow } from '../resources/webhooks/table.ts';
 import { ForkTooLarge, rowsInForkMax } from './fork.ts';
 import { SnapshotProblem, UnsoundSnapshot } from './format.ts';
-import { type Arrive, type Imported, type NumberedLine, OrganizationExists } from './import.ts';
+import { type Imported, type NumberedLine, OrganizationExists, type PlanImport } from './import.ts';
+import { exportWebhook, type ForkOptions, type ImportedContent, planImport } from './import-plan.ts';
 import { linesOf } from './lines.ts';
 import type { SnapshotStore } from './store.ts';
 import {
@@ -23,23 +24,21 @@ export interface SnapshotsSettings {
   readonly idGenerator: IdGenerator;
   readonly wallClock: () => Instant;
   readonly fileLimits?: TemporaryFileLimits;
-  /** Endpoints that are there now. */
-  readonly onWebhooks: (
-    webhooks: readonly { readonly orgId: string; readonly appId: string; readonly id: string }[],
-  ) => void;
+  /** Called with the imported webhooks. */
+  readonly onWebhooks: (webhooks: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]) => void;
 }
 
-export interface ImportResult extends Arrived {
+export interface ImportResult extends ImportedContent {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** A snapshot that is ready to be read; its file is removed when it was read or given up. */
+/** A snapshot that is ready to be read; its file is removed when the stream closes. */
 export type Exported = Readable;
 
-// Each takes a connection of PostgreSQL. Tests that start side by side fork at once, and a fork takes some ten milliseconds: they wait.
+// Each uses a PostgreSQL connection. Parallel tests fork at the same time, and a fork takes some ten milliseconds, so they queue.
 const workLimits = { atOnceMax: 2, waitingMax: 128, waitMsMax: 30_000 };
 
-/** Takes organizations out of the database and puts them in, through files of its own. */
+/** Exports, imports and forks organizations, through temporary files. */
 export class Snapshots {
   readonly #settings: SnapshotsSettings;
   readonly #work = new Slots(workLimits);
@@ -50,26 +49,28 @@ export class Snapshots {
     this.#files = new TemporaryFiles(settings.fileLimits);
   }
 
-  /** As it is at one moment. The caller reads it from a file, slowly if need be. */
+  /** Exports one consistent state to a file, which the caller may read slowly. */
   async export(orgId: string, hasSecrets: boolean): Promise<Exported | Refusal> {
     const { store } = this.#settings;
     return refused(() =>
       this.#withFile(orgId, async (file) => {
-        await this.#work.run(() => store.give(orgId, this.#asked(hasSecrets), (lines) => file.fill(lines)));
+        await this.#work.run(() =>
+          store.export(orgId, this.#exportSettings(hasSecrets), (lines) => file.fill(lines)),
+        );
         return { result: file.download(), isOpen: true };
       }),
     );
   }
 
-  /** All there is, one snapshot after the other, with secrets: for a server that ends. Nobody else reads slowly here. */
+  /** Exports all organizations with secrets, one snapshot after the other, when the server exits. `write` must be fast. */
   async exportAll(write: (lines: AsyncIterable<string>) => Promise<void>): Promise<number> {
-    return this.#settings.store.giveAll(this.#asked(true), write);
+    return this.#settings.store.exportAll(this.#exportSettings(true), write);
   }
 
-  /** From bytes that may come slowly: until they are here, nobody waits for them. */
+  /** Imports from bytes that may arrive slowly: they are stored in a file before the database transaction begins. */
   async importFrom(
     bytes: AsyncIterable<Uint8Array>,
-    fork: AsFork | undefined,
+    fork: ForkOptions | undefined,
   ): Promise<ImportResult | Refusal> {
     return refused(() =>
       this.#withFile('imports', async (file) => {
@@ -80,12 +81,12 @@ export class Snapshots {
     );
   }
 
-  /** The same organization once more, as it is now, under new ids. */
-  async fork(orgId: string, fork: AsFork): Promise<ImportResult | Refusal> {
+  /** Copies an organization in its current state, with new ids. */
+  async fork(orgId: string, fork: ForkOptions): Promise<ImportResult | Refusal> {
     const { store } = this.#settings;
     return refused(() =>
       this.#work.run(async () => {
-        const result = await this.#arriving(fork, (arrive) => store.fork(orgId, arrive));
+        const result = await this.#importPlanned(fork, (plan) => store.fork(orgId, plan));
         return result ?? refuse('resource_not_found');
       }),
     );
@@ -93,34 +94,34 @@ export class Snapshots {
 
   async importLines(
     lines: AsyncIterable<NumberedLine>,
-    fork: AsFork | undefined,
+    fork: ForkOptions | undefined,
   ): Promise<ImportResult | Refusal> {
     const { store } = this.#settings;
     return refused(async () => {
-      const result = await this.#arriving(fork, (arrive) => store.take(lines, arrive));
-      if (!result) throw new Error('nothing was imported');
+      const result = await this.#importPlanned(fork, (plan) => store.importLines(lines, plan));
+      if (!result) throw new Error('the import returned no result');
       return result;
     });
   }
 
-  async #arriving(
-    fork: AsFork | undefined,
-    write: (arrive: Arrive) => Promise<Imported | undefined>,
+  async #importPlanned(
+    fork: ForkOptions | undefined,
+    write: (plan: PlanImport) => Promise<Imported | undefined>,
   ): Promise<ImportResult | Refusal | undefined> {
-    let arrived: Arrived | undefined;
+    let content: ImportedContent | undefined;
     try {
-      const imported = await write((header, setUp) => {
-        const made = arrivalOf(this.#settings, fork, header, setUp);
-        arrived = made.arrived;
-        return made.arrival;
+      const imported = await write((header, configuration) => {
+        const planned = planImport(this.#settings, fork, header, configuration);
+        content = planned.content;
+        return planned.plan;
       });
-      if (!imported || !arrived) return undefined;
-      const { organization, webhooks } = arrived;
+      if (!imported || !content) return undefined;
+      const { organization, webhooks } = content;
       this.#settings.onWebhooks(webhooks.map(({ id, appId }) => ({ orgId: organization.id, appId, id })));
-      return { ...arrived, counts: imported.counts };
+      return { ...content, counts: imported.counts };
     } catch (error) {
       if (error instanceof OrganizationExists)
-        return refuse('organization_exists', { details: { organization: arrived?.organization } });
+        return refuse('organization_exists', { details: { organization: content?.organization } });
       throw error;
     }
   }
@@ -140,9 +141,9 @@ export class Snapshots {
     }
   }
 
-  #asked(hasSecrets: boolean) {
+  #exportSettings(hasSecrets: boolean) {
     const { vault, wallClock } = this.#settings;
-    return { now: wallClock(), hasSecrets, showWebhook: showWebhook(vault, hasSecrets) };
+    return { now: wallClock(), hasSecrets, exportWebhook: exportWebhook(vault, hasSecrets) };
   }
 }
 
@@ -154,7 +155,7 @@ async function refused<Result>(work: () => Promise<Result | Refusal>): Promise<R
   }
 }
 
-/** What the caller can fix is a refusal; the rest is thrown. */
+/** Errors that the caller can fix become refusals; others are rethrown. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof SnapshotProblem) {
     const { message, details, code } = error;

@@ -1,15 +1,15 @@
 import type { Database } from '../db/database.ts';
-import { allOrganizations, atOneMoment, type ExportSettings, exportOrganization } from './export.ts';
+import { allOrganizations, type ExportSettings, exportOrganization, inReadSnapshot } from './export.ts';
 import { Forks } from './fork.ts';
 import {
-  type Arrive,
   type CheckBooks,
   type Imported,
   importOrganization,
   type NumberedLine,
+  type PlanImport,
 } from './import.ts';
 
-/** Whole organizations: the engine's, because it is the only writer, and apart from it, because no command asks. */
+/** Reads and writes whole organizations. It is separate from the engine because no command does this. */
 export class SnapshotStore {
   readonly #database: Database;
   readonly #checkBooks: CheckBooks;
@@ -21,23 +21,23 @@ export class SnapshotStore {
     this.#forks = new Forks(database);
   }
 
-  /** Hands the lines to `write`, which must wait for nobody but itself: the database waits for it. */
-  give<Result>(
+  /** Passes the lines to `write`, which must be fast, because the transaction stays open meanwhile. */
+  export<Result>(
     orgId: string,
     settings: ExportSettings,
     write: (lines: AsyncIterable<string>) => Promise<Result>,
   ): Promise<Result> {
-    return atOneMoment(this.#database, (connection) =>
+    return inReadSnapshot(this.#database, (connection) =>
       write(exportOrganization(connection, orgId, settings)),
     );
   }
 
-  /** All there are, one behind the other, as they are at one moment. */
-  async giveAll(
+  /** Exports all organizations in one consistent state. */
+  async exportAll(
     settings: ExportSettings,
     write: (lines: AsyncIterable<string>) => Promise<void>,
   ): Promise<number> {
-    return atOneMoment(this.#database, async (connection) => {
+    return inReadSnapshot(this.#database, async (connection) => {
       const orgIds = await allOrganizations(connection);
       async function* all() {
         for (const orgId of orgIds) yield* exportOrganization(connection, orgId, settings);
@@ -47,11 +47,11 @@ export class SnapshotStore {
     });
   }
 
-  fork(orgId: string, arrive: Arrive): Promise<Imported | undefined> {
-    return this.#forks.fork(orgId, arrive);
+  fork(orgId: string, plan: PlanImport): Promise<Imported | undefined> {
+    return this.#forks.fork(orgId, plan);
   }
 
-  take(lines: AsyncIterable<NumberedLine>, arrive: Arrive): Promise<Imported> {
-    return importOrganization(this.#database, lines, arrive, this.#checkBooks);
+  importLines(lines: AsyncIterable<NumberedLine>, plan: PlanImport): Promise<Imported> {
+    return importOrganization(this.#database, lines, plan, this.#checkBooks);
   }
 }

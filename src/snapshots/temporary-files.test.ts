@@ -6,11 +6,11 @@ import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Busy } from '../engine/slots.ts';
 import {
+  defaultLimits,
   FileTooLarge,
   removeLeftovers,
   TemporaryFiles,
   temporaryPrefix,
-  usualLimits,
 } from './temporary-files.ts';
 
 const previous = process.env.TMPDIR;
@@ -33,7 +33,7 @@ const closed = (stream: Readable) => new Promise((resolve) => stream.once('close
 const gone = () => vi.waitUntil(() => readdirSync(folder).length === 0);
 
 describe('a download', () => {
-  test('is the file, which is removed afterwards', async () => {
+  test('returns the file content and removes the file afterwards', async () => {
     const file = await new TemporaryFiles().open('a');
     await file.fill(megabytes(2));
     let length = 0;
@@ -45,8 +45,8 @@ describe('a download', () => {
   test.each([
     ['that nobody reads', { stalledMsMax: 20, readMsMax: 60_000 }],
     ['that takes too long', { stalledMsMax: 60_000, readMsMax: 20 }],
-  ])('%s loses its file, and the next one gets its place', async (_what, times) => {
-    const files = new TemporaryFiles({ ...usualLimits, ...times, filesMax: 1, waitMsMax: 5_000 });
+  ])('%s is aborted, and the next caller gets its slot', async (_what, times) => {
+    const files = new TemporaryFiles({ ...defaultLimits, ...times, filesMax: 1, waitMsMax: 5_000 });
     const file = await files.open('a');
     await file.fill(megabytes(2));
     const stream = file.download();
@@ -58,8 +58,12 @@ describe('a download', () => {
 });
 
 describe('temporary files', () => {
-  test('have a bound each, and all together', async () => {
-    const files = new TemporaryFiles({ ...usualLimits, fileBytesMax: 2 * megabyte, bytesMax: 3 * megabyte });
+  test('have a size limit each and in total', async () => {
+    const files = new TemporaryFiles({
+      ...defaultLimits,
+      fileBytesMax: 2 * megabyte,
+      bytesMax: 3 * megabyte,
+    });
     const [one, two, three] = [await files.open('a'), await files.open('b'), await files.open('c')];
     await expect(one.fill(megabytes(3))).rejects.toThrow(FileTooLarge);
     await one.close();
@@ -74,7 +78,7 @@ describe('temporary files', () => {
   });
 
   test('of one owner leave room for others', async () => {
-    const files = new TemporaryFiles({ ...usualLimits, filesMax: 3, filesOfOwnerMax: 2, waitMsMax: 20 });
+    const files = new TemporaryFiles({ ...defaultLimits, filesMax: 3, filesOfOwnerMax: 2, waitMsMax: 20 });
     const own = [await files.open('a'), await files.open('a')];
     await expect(files.open('a')).rejects.toMatchObject({
       name: 'Busy',
@@ -85,7 +89,7 @@ describe('temporary files', () => {
     await (await files.open('a')).close();
   });
 
-  test('that a killed process has left are removed at a start, and no others', async () => {
+  test('of a killed process are removed at the start, and no others', async () => {
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     const make = (name: string) => {
       mkdirSync(join(folder, name));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busy, KeyedSlots, Slots } from '../engine/slots.ts';
+import { hourMs, minuteMs } from '../kernel/time.ts';
 
 /** The content is larger than one file may be. */
 export class FileTooLarge extends Error {
@@ -15,37 +16,37 @@ export interface TemporaryFileLimits {
   readonly filesMax: number;
   readonly filesOfOwnerMax: number;
   readonly fileBytesMax: number;
-  /** Of all files together. */
+  /** Total size of all files. */
   readonly bytesMax: number;
-  /** How long a caller waits for a file that others have. */
+  /** How long a caller waits for a free slot. */
   readonly waitMsMax: number;
-  /** A reader that takes nothing for this long loses its file, and so does one that reads for longer than the second. */
+  /** A download is aborted when nothing was read for this long. */
   readonly stalledMsMax: number;
+  /** A download is aborted when it takes longer than this in total. */
   readonly readMsMax: number;
 }
 
-export const usualLimits: TemporaryFileLimits = {
+export const defaultLimits: TemporaryFileLimits = {
   filesMax: 16,
   filesOfOwnerMax: 4,
   fileBytesMax: 256 * 1024 * 1024,
   bytesMax: 1024 * 1024 * 1024,
   waitMsMax: 30_000,
   stalledMsMax: 30_000,
-  readMsMax: 15 * 60_000,
+  readMsMax: 15 * minuteMs,
 };
 
-// A file lives for the time limits above: what is older was left behind by a process that was killed.
-const leftoverMs = 60 * 60_000;
+// Longer than the limits above: an older file was left behind by a killed process.
+const leftoverMs = hourMs;
 const retryAfterSeconds = 10;
-/** Names the host, because process ids mean nothing on another one that shares the folder. */
+/** Contains the host name, because process ids are meaningless on another host that shares the folder. */
 export const temporaryPrefix = `sandbank-snapshot-${hostname().replace(/[^\w.]/g, '_')}-`;
-/** The directories of this process, whichever server they belong to. */
+/** The directories of this process, for all servers in it. */
 const live = new Set<string>();
 
 /**
- * Files of our own, readable by their owner alone. They decouple the database, which must not wait for slow callers, from
- * callers. Their number and bytes are bounded, and so is the time that a reader may take: a download that nobody reads
- * does not retain its file.
+ * Temporary files, readable by their owner only. They decouple the database from slow callers. Their number and size are bounded,
+ * and so is the time that a reader may take: an abandoned download does not retain its file.
  */
 export class TemporaryFiles {
   readonly #limits: TemporaryFileLimits;
@@ -53,14 +54,14 @@ export class TemporaryFiles {
   readonly #slotsOfOwners: KeyedSlots;
   #bytes = 0;
 
-  constructor(limits: TemporaryFileLimits = usualLimits) {
+  constructor(limits: TemporaryFileLimits = defaultLimits) {
     this.#limits = limits;
     const { filesMax, filesOfOwnerMax, waitMsMax } = limits;
     this.#slots = new Slots({ atOnceMax: filesMax, waitingMax: 256, waitMsMax });
     this.#slotsOfOwners = new KeyedSlots({ atOnceMax: filesOfOwnerMax, waitingMax: 64, waitMsMax });
   }
 
-  /** A slot for one file; `Busy` when there is none for too long. */
+  /** Acquires a slot for one file; throws `Busy` when none becomes free in time. */
   async open(owner: string): Promise<TemporaryFile> {
     const releaseOwner = await this.#slotsOfOwners.acquire(owner);
     let release: () => void;
@@ -104,7 +105,7 @@ export class TemporaryFile {
   }
 
   async fill(bytes: AsyncIterable<string | Uint8Array>): Promise<void> {
-    // A directory that is created here can be entered by its owner alone.
+    // A directory that is created here is accessible to its owner only.
     this.#directory = await mkdtemp(join(tmpdir(), `${temporaryPrefix}${process.pid}-`));
     live.add(this.#directory);
     await pipeline(
@@ -118,12 +119,12 @@ export class TemporaryFile {
     return createReadStream(join(this.#directory ?? '', 'content'));
   }
 
-  /** For a caller, who may be slow, but not for ever. The file is removed when the stream closes. */
+  /** For a caller, who may be slow up to the limits. The file is removed when the stream closes. */
   download(): Readable {
     const { stalledMsMax, readMsMax } = this.#limits;
-    const give = (why: string) => () => stream.destroy(new Error(`the download was ended: ${why}`));
-    const stalled = setTimeout(give('nothing was read for too long'), stalledMsMax);
-    const late = setTimeout(give('it took too long'), readMsMax);
+    const abort = (why: string) => () => stream.destroy(new Error(`download aborted: ${why}`));
+    const stalled = setTimeout(abort('nothing was read for too long'), stalledMsMax);
+    const late = setTimeout(abort('it took too long'), readMsMax);
     for (const timer of [stalled, late]) timer.unref();
     const chunks = async function* (file: TemporaryFile) {
       for await (const chunk of file.read()) {
@@ -132,7 +133,7 @@ export class TemporaryFile {
       }
     };
     const stream = Readable.from(chunks(this), { objectMode: false });
-    // Whoever reads it is gone, or is informed by the end of the connection.
+    // The closed connection informs the reader.
     stream.on('error', () => undefined);
     stream.once('close', () => {
       clearTimeout(stalled);
@@ -157,7 +158,7 @@ export class TemporaryFile {
   async *#counted(bytes: AsyncIterable<string | Uint8Array>) {
     for await (const piece of bytes) {
       const length = typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length;
-      // Counted here and there before either can throw, because the file releases what it has counted.
+      // Update both counters before either check can throw, because `close` releases `#bytes`.
       this.#bytes += length;
       this.#accounting.add(length);
       if (this.#bytes > this.#limits.fileBytesMax) throw new FileTooLarge(`more than ${this.#bytes} bytes`);
@@ -166,7 +167,7 @@ export class TemporaryFile {
   }
 }
 
-/** Removes what processes of this host that were killed have left behind. Returns how many directories it removed. */
+/** Removes directories that killed processes on this host have left behind. Returns their number. */
 export async function removeLeftovers(now: number): Promise<number> {
   let removed = 0;
   for (const name of await readdir(tmpdir())) {
@@ -181,7 +182,7 @@ export async function removeLeftovers(now: number): Promise<number> {
   return removed;
 }
 
-/** Whether another process has this id. Our own directories are known, so one of this id was left by an earlier process. */
+/** Whether another process has this id. Our directories are in `live`, so another one with our id is from an earlier process. */
 function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid === process.pid) return false;
   try {

@@ -9,7 +9,7 @@ export interface BannerContent {
   readonly hasKeys: boolean;
 }
 
-/** What a person at a terminal sees when the server is ready. */
+/** The text for the terminal when the server is ready. */
 export function banner(config: Config, { address, ownerLink, demoKey, hasKeys }: BannerContent): string {
   const lines = [
     '',

@@ -3,7 +3,7 @@ import { applySeed } from '../admin/seed.ts';
 import type { Seed } from '../admin/seed-schema.ts';
 import { newApiKey } from '../engine/tokens.ts';
 import { scopes } from '../kernel/permissions.ts';
-import { keepDemoKey, readDemoKey } from '../local/connection-file.ts';
+import { readDemoKey, writeDemoKey } from '../local/connection-file.ts';
 import { findAnyKey, findKeyOwner } from '../resources/api-keys/store.ts';
 import type { Server } from '../server.ts';
 
@@ -22,7 +22,7 @@ export async function openDemo(
   if (!mayCreate || (await findAnyKey(server.reader)))
     return stored !== undefined && (await isActive(server, stored)) ? stored : undefined;
   const key = stored ?? newApiKey().key;
-  if (dataDirectory !== undefined) await keepDemoKey(dataDirectory, key);
+  if (dataDirectory !== undefined) await writeDemoKey(dataDirectory, key);
   const apiKeys = [{ name: 'demo', key, scopes: [...scopes], mayReset: true }];
   const seed: Seed = { organizations: [{ name: demoName, applications: [{ name: 'demo', apiKeys }] }] };
   await applySeed(seed, server, server.wallClock);

@@ -7,7 +7,7 @@ import { type ReservedPort, reservePort } from '../http/reserved-port.ts';
 
 /** The first steps of an embedded server, begun before its modules are loaded. Awaiting a step throws its failure. */
 export interface EarlyStart {
-  /** Undefined when any free port will do. */
+  /** Undefined when the server uses any free port. */
   readonly port: Promise<ReservedPort> | undefined;
   readonly database: Promise<Database> | undefined;
 }
@@ -24,8 +24,8 @@ export function startEarly(config: Config): EarlyStart | undefined {
 }
 
 /**
- * Only of an embedded server. Behind a balancer a port that accepts connections means that the node is ready, and a server on
- * PostgreSQL creates nothing that a failed start would lose.
+ * Only for an embedded server. Behind a load balancer an accepting port means that the node is ready, and a server on PostgreSQL
+ * creates nothing that a failed start would lose.
  */
 export function reserve({ port, host, databaseUrl }: Config): Promise<ReservedPort> | undefined {
   return port === 0 || databaseUrl !== undefined ? undefined : reservePort(port, host);

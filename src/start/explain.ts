@@ -7,7 +7,7 @@ import { MigrationChanged, MigrationStuck } from '../db/migrate.ts';
 import { VaultProblem } from '../engine/vault.ts';
 import { PortInUse } from '../http/reserved-port.ts';
 
-/** One sentence for what a person can fix; a stack trace for everything else. */
+/** One sentence for errors that the user can fix; a stack trace for everything else. */
 export function explain(error: unknown): string {
   const isKnown =
     error instanceof ConfigProblem ||
@@ -26,7 +26,7 @@ export function explain(error: unknown): string {
     severity?: string;
   };
   if (code === 'EADDRINUSE') return portMessage(port ?? 0, undefined);
-  if (syscall !== undefined) return `The system refused it: ${error.message}.`;
+  if (syscall !== undefined) return `The operating system reported an error: ${error.message}.`;
   if (error.name === 'DatabaseFailure' || severity !== undefined)
     return `The database cannot be used: ${error.message}.`;
   return error.stack ?? error.message;
@@ -38,7 +38,7 @@ function portMessage(port: number, free: number | undefined): string {
     : `Port ${port} is in use, and ${free} is free: run "${startCommand(process.env)} --port ${free}".`;
 }
 
-/** The command as it was given, as far as npm says. */
+/** The command that the user ran, as far as npm's variables reveal it. */
 function startCommand({ npm_lifecycle_event: event }: NodeJS.ProcessEnv): string {
   if (event === 'start') return 'npm start --';
   return event === 'npx' ? 'npx sandbank start' : 'sandbank start';

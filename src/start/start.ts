@@ -14,12 +14,12 @@ import { type EarlyStart, reserve } from './early-start.ts';
 import { explain } from './explain.ts';
 import { onNpmEnd } from './npm-parent.ts';
 
-/** `sandbank start`. Nothing is created before the port is bound and the files that are named have been read. */
+/** `sandbank start`. Nothing is created before the port is bound and the seed file has been read. */
 export async function start(config: Config, early: EarlyStart | undefined): Promise<void> {
   const startedAt = performance.now();
   const port = await (early?.port ?? reserve(config));
   const seed = config.seedFile === undefined ? undefined : await readSeed(config.seedFile);
-  // `listen` reports what goes wrong when the routes are prepared.
+  // `listen` reports the errors of `ready`.
   const server = await createServer(config, fail, early?.database, (app) => app.ready(() => undefined));
   try {
     const { importFile: file, exportFile: exportedTo, databaseUrl, dataDirectory } = config;
@@ -37,7 +37,7 @@ export async function start(config: Config, early: EarlyStart | undefined): Prom
     if (config.connectionFile !== undefined)
       await writeCliFile(config.connectionFile, {
         url: address,
-        // The token of a shared server is configured by its operator: it is not copied to a disk.
+        // The operator configures the token of a shared server: it is not written to disk.
         operatorToken: isEmbedded ? server.operatorToken : undefined,
         apiKey: demoKey ?? (seed && firstKeyOf(seed)),
       });
@@ -69,23 +69,23 @@ export async function start(config: Config, early: EarlyStart | undefined): Prom
   }
 }
 
-/** To a person at a terminal, and where nothing else would say it. Of a shared server's output every line is one of the log. */
+/** Not for a shared server without a terminal that logs at `info`: its output is parsed as log lines. */
 function printsBanner({ databaseUrl, logLevel }: Config): boolean {
   return databaseUrl === undefined || process.stdout.isTTY || !['info', 'debug', 'trace'].includes(logLevel);
 }
 
-/** The first signal closes in order; a second one does not wait. */
+/** The first signal shuts down gracefully; a second one exits immediately. */
 function closeOnSignal(server: Server, { exportFile: file, connectionFile }: Config): void {
   let isClosing = false;
   const { log } = server.app;
   const stop = (signal: NodeJS.Signals | 'npm ended') => {
     if (isClosing) {
-      log.warn({ signal }, 'stopped at once, because it was told twice');
+      log.warn({ signal }, 'second signal received, exiting immediately');
       process.exit(1);
     }
     isClosing = true;
     const startedAt = performance.now();
-    log.info({ signal }, 'stopping: requests under way are answered, new ones are not taken');
+    log.info({ signal }, 'shutting down: draining in-flight requests');
     const last = async () => {
       if (connectionFile !== undefined) await removeCliFile(connectionFile);
       if (file !== undefined) await exportFile(server, file);
@@ -96,7 +96,7 @@ function closeOnSignal(server: Server, { exportFile: file, connectionFile }: Con
         process.exit(0);
       },
       (error: unknown) => {
-        console.error(`Sandbank did not close cleanly. ${explain(error)}`);
+        console.error(`Sandbank did not shut down cleanly. ${explain(error)}`);
         process.exit(1);
       },
     );

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { idTimestamp } from '../kernel/ids.ts';
 import type { Statement } from '../kernel/table.ts';
 
-/** What waits in the database for the workers of all nodes. */
+/** Pending work in the database for the workers of all nodes. */
 export interface Backlog {
   readonly version: string;
   readonly migration: number;
@@ -15,8 +15,8 @@ export interface Backlog {
 }
 
 const msMax = 2_000;
-const keptMs = 5_000;
-const placesMax = 2_000;
+const cacheMs = 5_000;
+const queuesMax = 2_000;
 const rowsMax = 10_000;
 
 const about: Statement = {
@@ -25,15 +25,15 @@ const about: Statement = {
   msMax,
 };
 
-const clockOf = (place: string) => `select
+const clockOf = (alias: string) => `select
       coalesce(c.stands_at, $1::timestamptz + coalesce(c.offset_ms, 0) * interval '1 millisecond') as now, c.advance
     from (select 1) one left join lateral (select * from clocks c
-      where c.org_id = ${place}.org_id and c.id = 'clk' || substr(${place}.app_id, 4) offset 0) c on true`;
+      where c.org_id = ${alias}.org_id and c.id = 'clk' || substr(${alias}.app_id, 4) offset 0) c on true`;
 
 /**
- * Each of these jumps from endpoint to endpoint, or from application to application, over the index that its worker uses, and
- * looks at no more than so many rows: some 10 µs for each that waits, whether the table has a thousand rows
- * or many millions. New deliveries have no due time of their own, they are due from their creation on.
+ * Each of these skips from endpoint to endpoint, or from application to application, with the index that its worker uses, and
+ * reads at most `rowsMax` rows: about 10 µs for each pending row, whether the table has a thousand rows or many millions.
+ * New deliveries have no due time; they are due from their creation.
  */
 const deliveries: Statement = {
   name: 'backlog_deliveries',
@@ -45,7 +45,7 @@ const deliveries: Statement = {
         select d.org_id, d.webhook_id, d.app_id from deliveries d
         where d.status = 'pending' and (d.org_id, d.webhook_id) > (w.org_id, w.webhook_id)
         order by d.org_id, d.webhook_id, d.due_at limit 1) s
-      where w.n < ${placesMax})
+      where w.n < ${queuesMax})
     select count(*)::integer as count, coalesce(extract(epoch from max(f.age)), 0)::double precision as age from (
       select c.now - greatest(d.due_at, d.created_at) as age from waiting w
       cross join lateral (${clockOf('w')}) c
@@ -67,7 +67,7 @@ const timers: Statement = {
       select s.org_id, s.app_id, w.n + 1 from waiting w cross join lateral (
         select t.org_id, t.app_id from timers t where (t.org_id, t.app_id) > (w.org_id, w.app_id)
         order by t.org_id, t.app_id, t.due_at limit 1) s
-      where w.n < ${placesMax})
+      where w.n < ${queuesMax})
     select count(*)::integer as count, coalesce(extract(epoch from max(f.age)), 0)::double precision as age from (
       select c.now - t.due_at as age from waiting w
       cross join lateral (${clockOf('w')}) c
@@ -78,11 +78,11 @@ const timers: Statement = {
   msMax,
 };
 
-/** Of the newest organizations: a server for tests collects thousands that nobody writes to any more. */
+/** Only the newest organizations: a test server accumulates thousands of inactive ones. */
 const unsealed: Statement = {
   name: 'backlog_unsealed',
   text: `select count(*)::integer as count, min(f.id) as first from (
-      select a.id from (select o.org_id from organizations o order by o.org_id desc limit ${placesMax}) o
+      select a.id from (select o.org_id from organizations o order by o.org_id desc limit ${queuesMax}) o
       cross join lateral (select coalesce((select s.last_id from audit_seals s where s.org_id = o.org_id
         order by s.org_id desc, s.last_id desc limit 1), '') as id offset 0) r
       cross join lateral (select a.id from audit a where a.org_id = o.org_id and a.id > r.id
@@ -91,12 +91,12 @@ const unsealed: Statement = {
   msMax,
 };
 
-/** Asks once for all who want to know within some seconds: a scrape, and another one beside it, cost one look. */
+/** Caches the result for `cacheMs`, so that the gauges of one scrape, and concurrent scrapes, share one set of queries. */
 export class Backlogs {
   readonly #database: Database;
   readonly #wallClock: () => number;
-  #asked: Promise<Backlog | undefined> | undefined;
-  #until = 0;
+  #cached: Promise<Backlog | undefined> | undefined;
+  #cachedUntil = 0;
 
   constructor(database: Database, wallClock: () => number) {
     this.#database = database;
@@ -108,29 +108,29 @@ export class Backlogs {
   }
 
   /** Undefined when the database does not answer in time. */
-  ask(): Promise<Backlog | undefined> {
-    if (this.#asked && performance.now() < this.#until) return this.#asked;
-    this.#until = performance.now() + keptMs;
-    this.#asked = this.#inTime();
-    return this.#asked;
+  read(): Promise<Backlog | undefined> {
+    if (this.#cached && performance.now() < this.#cachedUntil) return this.#cached;
+    this.#cachedUntil = performance.now() + cacheMs;
+    this.#cached = this.#queryWithTimeout();
+    return this.#cached;
   }
 
-  async #inTime(): Promise<Backlog | undefined> {
+  async #queryWithTimeout(): Promise<Backlog | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, msMax, undefined);
     });
     try {
-      return await Promise.race([this.#look().catch(() => undefined), late]);
+      return await Promise.race([this.#query().catch(() => undefined), late]);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #look(): Promise<Backlog> {
+  async #query(): Promise<Backlog> {
     const now = this.#wallClock();
     const at = [new Date(now).toISOString()];
-    // One after the other: a look at how things are takes one connection, never several of those that work.
+    // Sequential, so that monitoring occupies at most one connection of the pool.
     const database = this.#database;
     const [known] = await database.query<{ version: string; migration: number }>(about, []);
     const [due] = await database.query<{ count: number; age: number }>(deliveries, at);

@@ -49,10 +49,10 @@ export interface TracingSettings {
 const closeMsMax = 3_000;
 
 /**
- * Spans by OpenTelemetry, sent by OTLP over HTTP. It is loaded only where an address for them is set.
+ * OpenTelemetry spans, exported with OTLP over HTTP. This module is loaded only when an endpoint is configured.
  *
- * The span of a request has its id from the request id, and so has its trace unless the caller brought one. So whoever knows
- * the request id of an event, on any node and after any restart, knows the span that it comes from, and nothing has to be stored.
+ * The span id of a request is derived from the request id, and so is its trace id unless the caller sent one. Any node can thus
+ * compute the span of an event from its request id, even after a restart, and nothing has to be stored.
  */
 export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
   readonly #provider: TracerProvider;
@@ -61,8 +61,8 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
   readonly #current = new AsyncLocalStorage<OtelSpan>();
   readonly #databaseKind: string;
   readonly #random = new RandomIdGenerator();
-  /** The ids that the span that is being made shall have. */
-  #given: { readonly traceId: string; readonly spanId: string } | undefined;
+  /** The ids of the span that is being created. */
+  #nextIds: { readonly traceId: string; readonly spanId: string } | undefined;
 
   constructor({ version, role, databaseKind, env }: TracingSettings) {
     this.#databaseKind = databaseKind === 'pglite' ? 'pglite' : 'postgresql';
@@ -76,8 +76,8 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
         .merge(detectResources({ detectors: [envDetector] })),
       spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
       idGenerator: {
-        generateTraceId: () => this.#given?.traceId ?? this.#random.generateTraceId(),
-        generateSpanId: () => this.#given?.spanId ?? this.#random.generateSpanId(),
+        generateTraceId: () => this.#nextIds?.traceId ?? this.#random.generateTraceId(),
+        generateSpanId: () => this.#nextIds?.spanId ?? this.#random.generateSpanId(),
       },
     });
     this.#tracer = this.#provider.getTracer('sandbank', version);
@@ -87,7 +87,7 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
     const own = idsOfRequest(requestId);
     const caller = parseTraceparent(traceparent);
     const parent = caller ? trace.setSpanContext(ROOT_CONTEXT, caller) : ROOT_CONTEXT;
-    // Deliveries go by the request id, and are found from here.
+    // Deliveries use ids derived from the request id; the link leads to them.
     const links: Link[] = caller ? [{ context: { ...own, traceFlags: TraceFlags.SAMPLED } }] : [];
     const span = this.#start(
       'request',
@@ -103,7 +103,7 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
   command(name: string, requestId: string): CommandSpan {
     const parent = this.#open();
     const fields = { 'sandbank.command': name, 'sandbank.request_id': requestId };
-    // Without a request it was a worker, and the trace begins here.
+    // Without a request span the caller is a worker, and the trace begins here.
     const span = parent
       ? this.#start(`command ${name}`, SpanKind.INTERNAL, within(parent), fields)
       : this.#start(`command ${name}`, SpanKind.INTERNAL, ROOT_CONTEXT, fields, idsOfRequest(requestId));
@@ -137,7 +137,7 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
     }
   }
 
-  /** A statement is told when it belongs to something that is under way; what workers look for every second is not. */
+  /** Records a statement only inside a recording span, so that polling by workers does not create traces. */
   readonly statements: StatementObserver = (name) => {
     const parent = this.#open();
     if (!parent) return () => undefined;
@@ -157,7 +157,7 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
     return this.#wrap(this.#start(`deliver ${eventType}`, SpanKind.CLIENT, parent, { ...known, ...fields }));
   }
 
-  /** Sends what is left, for a bounded time. */
+  /** Exports the remaining spans, for at most `closeMsMax`. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -167,7 +167,7 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
     clearTimeout(timer);
   }
 
-  /** The current span, unless it has ended: what a request has set going may outlive it, and is not a part of it then. */
+  /** The current span, unless it has ended: work that a request started may outlive it and then is not part of it. */
   #open(): OtelSpan | undefined {
     const span = this.#current.getStore();
     return span?.isRecording() ? span : undefined;
@@ -178,14 +178,14 @@ export class Tracing implements RequestTracing, EngineTracing, DeliveryTracing {
     kind: SpanKind,
     parent: Context,
     attributes: Fields,
-    given?: { readonly traceId: string; readonly spanId: string },
+    ids?: { readonly traceId: string; readonly spanId: string },
     links: Link[] = [],
   ): OtelSpan {
-    this.#given = given;
+    this.#nextIds = ids;
     try {
       return this.#tracer.startSpan(name, { kind, attributes: { ...attributes }, links }, parent);
     } finally {
-      this.#given = undefined;
+      this.#nextIds = undefined;
     }
   }
 
@@ -231,13 +231,13 @@ function finish(span: OtelSpan, fields: Fields, problem: string | undefined): vo
   span.end();
 }
 
-/** The kind of a failure, and never its words: those of a database repeat the values of a row. */
+/** The kind of a failure and never its message: database messages can contain row values. */
 function problemOf(failure: unknown): string {
   if (typeof failure === 'object' && failure !== null && 'kind' in failure) return String(failure.kind);
   return failure instanceof Error ? failure.name : 'unknown';
 }
 
-/** The variables are OpenTelemetry's own. */
+/** Reads the standard OpenTelemetry variables. */
 function samplersOf(env: TracingSettings['env']): { readonly root: Sampler; readonly sampler: Sampler } {
   const name = env.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on';
   const ratio = Number(env.OTEL_TRACES_SAMPLER_ARG ?? '1');

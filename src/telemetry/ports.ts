@@ -1,57 +1,56 @@
 export interface DeliveryMeasures {
-  /** An attempt has ended; `retrying` is one that failed and has another before it. */
+  /** An attempt has ended; `retrying` means that it failed and another attempt follows. */
   attempted(outcome: 'succeeded' | 'retrying' | 'failed', seconds: number): void;
-  /** An event has arrived at the first attempt, so long after the request that made it. */
+  /** An event has arrived at the first attempt; the time since the request that caused it. */
   arrived(seconds: number): void;
-  /** An endpoint was given up. */
+  /** An endpoint was disabled. */
   disabled(reason: 'gone' | 'failing'): void;
 }
 
 export interface RequestLogMeasures {
-  /** Requests that were counted and not kept, because there were too many of them or they could not be written. */
+  /** Requests that were counted but not stored, because there were too many or the write failed. */
   dropped(requests: number): void;
 }
 
 export interface RetentionMeasures {
   removed(what: string, rows: number): void;
-  /** All that was old enough is gone. */
+  /** A retention round has deleted all expired rows. */
   finished(): void;
 }
 
-/** Is told of every statement as it begins; what it returns is told of its end, and of what went wrong. */
+/** Called when a statement begins; the returned function is called when it ends, with the error if it failed. */
 export type StatementObserver = (name: string) => (failure?: unknown) => void;
 
 /**
- * What the parts of a server know of traces. Where nothing is traced there is no such object at all: a request then costs a look
- * whether there is one.
+ * The tracing interface of the server's components. Without tracing the object is undefined, so a request costs one check.
  */
 export type Fields = Readonly<Record<string, string | number | boolean>>;
 
 export interface Span {
-  /** What the next in line is told, so that its spans become children of this one. */
+  /** The W3C header value for downstream requests, so that their spans become children of this one. */
   readonly traceparent: string;
-  /** Does some work in which this span is the current one. */
+  /** Runs `work` with this span as the current one. */
   within<Result>(work: () => Result): Result;
   name(text: string): void;
-  /** The first end counts. A problem is a word, never a message that could hold a secret. */
+  /** Only the first call counts. `problem` is a code, never a message, which could contain a secret. */
   end(fields?: Fields, problem?: string): void;
 }
 
-/** A command from its submission to its answer. */
+/** The span of a command, from its submission to its answer. */
 export interface CommandSpan {
   end(outcome: string): void;
 }
 
 export interface EngineTracing {
   command(name: string, requestId: string): CommandSpan;
-  /** One batch serves many commands: it is told with the first of them, and linked with the others. */
+  /** One batch runs many commands: its span is a child of the first command's span and linked with the others. */
   batch<Result>(
     commands: readonly (CommandSpan | undefined)[],
     run: () => PromiseLike<Result>,
   ): PromiseLike<Result>;
 }
 
-/** An attempt to deliver an event that a request has made, perhaps on another node and long ago. */
+/** A delivery attempt for an event; its request may have run on another node, long ago. */
 export interface TracedAttempt {
   readonly requestId: string;
   readonly eventType: string;

@@ -2,18 +2,23 @@ import type { Reader } from '../kernel/route.ts';
 import type { StatementObserver } from './ports.ts';
 
 /**
- * Reads as requests see them. Look-ups by key travel in groups, so one statement may answer many requests: each is told how long it
- * waited for its own row.
+ * Traces the reads of requests. Lookups by key are batched, so one statement may answer many requests: each request gets a span for
+ * the time it waited for its row.
  */
 export function tracedReader(reader: Reader, observe: StatementObserver): Reader {
   return {
     rows: (statement, values) =>
-      watched(observe, statement.name === '' ? 'unnamed' : statement.name, reader.rows(statement, values)),
-    byKey: (table, orgId, id) => watched(observe, `${table.name}_by_key`, reader.byKey(table, orgId, id)),
+      observedRead(
+        observe,
+        statement.name === '' ? 'unnamed' : statement.name,
+        reader.rows(statement, values),
+      ),
+    byKey: (table, orgId, id) =>
+      observedRead(observe, `${table.name}_by_key`, reader.byKey(table, orgId, id)),
   };
 }
 
-function watched<Result>(
+function observedRead<Result>(
   observe: StatementObserver,
   name: string,
   answer: PromiseLike<Result>,

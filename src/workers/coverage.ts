@@ -1,6 +1,7 @@
 import type { Committed } from '../engine/batch.ts';
 import type { CoverageJournal } from '../engine/coverage-journal.ts';
 import type { Change } from '../kernel/command.ts';
+import type { Id } from '../kernel/ids.ts';
 import { moveName, stateName, type Universe } from '../resources/coverage/commands.ts';
 import type { CoverageKind, CoverageRow, CoverageSink } from '../resources/coverage/table.ts';
 import { WriteBehind } from './write-behind.ts';
@@ -11,44 +12,44 @@ export interface CoverageSettings {
   readonly onError: (error: unknown, what: string) => void;
 }
 
-// Reading writes first, so this is how long a count may be away in a crash, or on another node.
+// Reads flush first, so this is how much a crash can lose, and how old the counts of another node can be.
 const flushMs = 1_000;
-// Counters take two kilobytes for each organization that does something between two writes.
+// Counters take two kilobytes for each organization that is active between two writes.
 const organizationsInFlushMax = 500;
 const organizationsMax = 5_000;
 const refusedStatusMin = 400;
 
 type Tree<Branch> = Map<string, Branch>;
 
-/** Where a change is counted; undefined for what is not part of coverage. */
-interface ChangePlaces {
+/** Counter indexes for a change; undefined for items that are not part of coverage. */
+interface ChangeIndexes {
   readonly state: number | undefined;
   readonly move: number | undefined;
 }
 
 /**
- * Counts what organizations meet: by what is committed, whoever asked for it, and by what keys are answered. A count is one
- * step in an array; a timer writes what has come together.
+ * Counts the states, transitions, events, operations and errors that each organization has covered: from commits, whatever caused
+ * them, and from responses to API keys. A count is an increment in an array; a timer writes the accumulated counts.
  */
 export class Coverage implements CoverageSink {
   readonly #universe: Universe;
-  /** Where the counter of an item is, by its kind and name. */
-  readonly #places: Readonly<Record<CoverageKind, ReadonlyMap<string, number>>>;
-  /** By resource, action, and where it led from and to: no more than the machines have moves. */
-  readonly #changePlaces: Tree<Tree<Tree<Map<string, ChangePlaces>>>> = new Map();
+  /** Counter indexes by kind and name of an item. */
+  readonly #indexes: Readonly<Record<CoverageKind, ReadonlyMap<string, number>>>;
+  /** By resource, action, source and target state; at most as many as the state machines have transitions. */
+  readonly #changeIndexes: Tree<Tree<Tree<Map<string, ChangeIndexes>>>> = new Map();
   readonly #behind: WriteBehind<readonly CoverageRow[]>;
-  #counts = new Map<string, Uint32Array>();
+  #counts = new Map<Id<'organization'>, Uint32Array>();
 
   constructor({ universe, journal, onError }: CoverageSettings) {
     this.#universe = universe;
-    const placesOf = (kind: CoverageKind) =>
+    const indexesOf = (kind: CoverageKind) =>
       new Map(universe.flatMap((item, i) => (item.kind === kind ? [[item.name, i] as const] : [])));
-    this.#places = {
-      state: placesOf('state'),
-      move: placesOf('move'),
-      event: placesOf('event'),
-      operation: placesOf('operation'),
-      error: placesOf('error'),
+    this.#indexes = {
+      state: indexesOf('state'),
+      move: indexesOf('move'),
+      event: indexesOf('event'),
+      operation: indexesOf('operation'),
+      error: indexesOf('error'),
     };
     this.#behind = new WriteBehind({
       everyMs: flushMs,
@@ -62,20 +63,20 @@ export class Coverage implements CoverageSink {
     });
   }
 
-  /** What this process has just committed. */
+  /** Called with each batch that this process has committed. */
   onCommit({ changes, allEvents }: Pick<Committed, 'changes' | 'allEvents'>): void {
     for (const change of changes) {
-      const { state, move } = this.#placesOf(change);
+      const { state, move } = this.#indexesOf(change);
       this.#count(change.row.orgId, state);
       this.#count(change.row.orgId, move);
     }
-    for (const { orgId, type } of allEvents) this.#count(orgId, this.#places.event.get(type));
+    for (const { orgId, type } of allEvents) this.#count(orgId, this.#indexes.event.get(type));
   }
 
-  /** An operation is met when it was carried out; one that was refused has met the error. */
-  answered(orgId: string, operation: string, status: number, errorCode: string | null): void {
-    if (errorCode !== null) this.#count(orgId, this.#places.error.get(errorCode));
-    else if (status < refusedStatusMin) this.#count(orgId, this.#places.operation.get(operation));
+  /** A successful request covers its operation; a rejected one covers its error code. */
+  answered(orgId: Id<'organization'>, operation: string, status: number, errorCode: string | null): void {
+    if (errorCode !== null) this.#count(orgId, this.#indexes.error.get(errorCode));
+    else if (status < refusedStatusMin) this.#count(orgId, this.#indexes.operation.get(operation));
   }
 
   flush(): Promise<void> {
@@ -86,36 +87,36 @@ export class Coverage implements CoverageSink {
     return this.#behind.close();
   }
 
-  /** Kept once found: the names of a state and a move, put together anew for each change, would take longer than the rest. */
-  #placesOf({ resource, action, from, row }: Change): ChangePlaces {
-    const known = within(within(within(this.#changePlaces, resource), action), from ?? '');
-    let places = known.get(row.status);
-    if (!places) {
-      places = {
-        state: this.#places.state.get(stateName(resource, row.status)),
-        move: this.#places.move.get(moveName(resource, action, from, row.status)),
+  /** Cached: building the names of the state and the transition for each change would cost more than the rest. */
+  #indexesOf({ resource, action, from, row }: Change): ChangeIndexes {
+    const known = within(within(within(this.#changeIndexes, resource), action), from ?? '');
+    let indexes = known.get(row.status);
+    if (!indexes) {
+      indexes = {
+        state: this.#indexes.state.get(stateName(resource, row.status)),
+        move: this.#indexes.move.get(moveName(resource, action, from, row.status)),
       };
-      known.set(row.status, places);
+      known.set(row.status, indexes);
     }
-    return places;
+    return indexes;
   }
 
-  #count(orgId: string, place: number | undefined): void {
-    if (place === undefined) return;
+  #count(orgId: Id<'organization'>, index: number | undefined): void {
+    if (index === undefined) return;
     let counts = this.#counts.get(orgId);
     if (!counts) {
       if (this.#counts.size >= organizationsMax) return;
       counts = new Uint32Array(this.#universe.length);
       this.#counts.set(orgId, counts);
-      this.#behind.stir();
+      this.#behind.schedule();
     }
-    counts[place] = (counts[place] ?? 0) + 1;
+    counts[index] = (counts[index] ?? 0) + 1;
   }
 
   #take(): readonly CoverageRow[] {
-    const taken = this.#counts;
+    const flushed = this.#counts;
     this.#counts = new Map();
-    return [...taken].flatMap(([orgId, counts]) =>
+    return [...flushed].flatMap(([orgId, counts]) =>
       this.#universe.flatMap(({ kind, name }, i) => {
         const met = counts[i] ?? 0;
         return met === 0 ? [] : { orgId, kind, name, met: BigInt(met) };

@@ -3,48 +3,48 @@ import type { Engine } from '../engine/engine.ts';
 import type { RequestJournal } from '../engine/request-journal.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
+import { dayMs, hourMs, minuteMs } from '../kernel/time.ts';
 import type { RetentionMeasures } from '../telemetry/ports.ts';
 
 export interface ReaperSettings {
   readonly engine: Pick<Engine, 'reap' | 'reapSecrets'>;
-  /** Deletes organizations whose time is over, rows that were written to deleted ones, and audit trails whose time is over. */
+  /** Deletes expired organizations, rows that were written to deleted organizations, and expired audit trails. */
   readonly organizations: {
     expire(): Promise<number>;
     sweep(): Promise<number>;
     forgetTrails(): Promise<number>;
   };
   readonly queue: Pick<DeliveryQueue, 'clearBodies'>;
-  /** Forgets how often signing in was tried, and sessions that have ended. */
+  /** Deletes full sign-in budgets and expired sessions. */
   readonly people: { reap(): Promise<number> };
   readonly journal: Pick<RequestJournal, 'reap' | 'reapMinutes'>;
-  /** How long headers and bodies of attempts are kept. */
+  /** How long headers and bodies of delivery attempts are stored. */
   readonly attemptDays: number;
-  /** How long requests are kept. */
+  /** How long requests are stored. */
   readonly requestDays: number;
   readonly wallClock: () => Instant;
   readonly onError: (error: unknown, what: string) => void;
   readonly measures?: RetentionMeasures | undefined;
-  /** What a round has removed, when that is something. */
+  /** Called after a round that has removed rows. */
   readonly onRemoved?: (rows: Readonly<Record<string, number>>) => void;
   readonly firstMs?: number;
 }
 
-// A server that is restarted every few minutes, as in a deployment that fails, must come to it as well.
-const firstMsDefault = 60_000;
-const roundMs = 10 * 60_000;
-const dayMs = 86_400_000;
-// A month of counts, whichever month it is.
-const minutesKeptDays = 31;
-const answersKeptMs = limits.idempotencyKeptHours * 3_600_000;
-// With the time between two rounds less than an hour.
-const secretsKeptMs = limits.secretReplayMinutes * 60_000;
+// Early, so that a server that restarts every few minutes, as in a failing deployment, also runs it.
+const firstMsDefault = minuteMs;
+const roundMs = 10 * minuteMs;
+// A month of counts, for the longest month.
+const minuteDays = 31;
+const answersMs = limits.idempotencyKeptHours * hourMs;
+// Together with the interval between two rounds this is less than an hour.
+const secretsMs = limits.secretReplayMinutes * minuteMs;
 
 /**
- * Deletes answers that were kept long enough for any retry and requests of long ago with their counts, and clears what was sent
- * and answered in attempts of long ago. Wall time, whatever the clocks of applications say.
+ * Deletes expired idempotency records, old requests and their counts, and clears the bodies of old delivery attempts. It uses
+ * wall clock time, independent of application clocks.
  *
- * One kind after the other, each in bites of its own transaction, and a round begins when the one before has ended. Any number of
- * nodes may do it at once: of a row that two of them want, one gets it and the other passes.
+ * It processes one kind after the other, in batches with a transaction each; a round begins after the previous one has ended. Any
+ * number of nodes may run it concurrently: each row is deleted by one of them.
  */
 export function startReaper(settings: ReaperSettings): () => Promise<void> {
   let isStopped = false;
@@ -67,24 +67,24 @@ export function startReaper(settings: ReaperSettings): () => Promise<void> {
   };
 }
 
-/** One round. A kind that fails is told, and the others are done all the same. */
+/** One round. A failure of one kind is reported and does not stop the others. */
 export async function reapOnce(settings: ReaperSettings, isStopped = () => false): Promise<void> {
   const { engine, organizations, queue, journal, people, attemptDays, requestDays } = settings;
   const { wallClock, onError, measures, onRemoved } = settings;
   const now = wallClock();
   const kinds: readonly (readonly [what: string, remove: () => Promise<number>])[] = [
-    ['idempotency_secrets', () => engine.reapSecrets(now - secretsKeptMs)],
-    ['idempotency_keys', () => engine.reap(now - answersKeptMs)],
+    ['idempotency_secrets', () => engine.reapSecrets(now - secretsMs)],
+    ['idempotency_keys', () => engine.reap(now - answersMs)],
     ['attempt_bodies', () => queue.clearBodies(now - attemptDays * dayMs)],
     ['sign_ins', () => people.reap()],
     ['requests', () => journal.reap(now - requestDays * dayMs)],
     ['expired_organizations', () => organizations.expire()],
     ['deleted_organization_rows', () => organizations.sweep()],
     ['expired_trails', () => organizations.forgetTrails()],
-    ['request_counts', () => journal.reapMinutes(now - minutesKeptDays * dayMs)],
+    ['request_counts', () => journal.reapMinutes(now - minuteDays * dayMs)],
   ];
   const removed: Record<string, number> = {};
-  let isWhole = true;
+  let isComplete = true;
   for (const [what, remove] of kinds) {
     if (isStopped()) return;
     try {
@@ -92,10 +92,10 @@ export async function reapOnce(settings: ReaperSettings, isStopped = () => false
       measures?.removed(what, rows);
       if (rows > 0) removed[what] = rows;
     } catch (error) {
-      isWhole = false;
-      onError(error, `old rows were not removed: ${what}`);
+      isComplete = false;
+      onError(error, `failed to remove old rows: ${what}`);
     }
   }
-  if (isWhole) measures?.finished();
+  if (isComplete) measures?.finished();
   if (Object.keys(removed).length > 0) onRemoved?.(removed);
 }

@@ -1,7 +1,8 @@
-import { Allowance } from '../engine/allowance.ts';
 import type { RequestBatch, RequestJournal } from '../engine/request-journal.ts';
-import { idTimestamp } from '../kernel/ids.ts';
+import { type Id, idTimestamp } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
+import { minuteMs } from '../kernel/time.ts';
+import { TokenBucket } from '../kernel/token-bucket.ts';
 import { redactBody, redactLine } from '../resources/requests/redact.ts';
 import {
   bucketNames,
@@ -22,51 +23,54 @@ export interface RequestLogSettings {
   readonly uptime: () => number;
   readonly onError: (error: unknown, what: string) => void;
   readonly measures?: RequestLogMeasures | undefined;
-  /** How many requests a second are kept, and how many at once. */
-  readonly keptPerSecond?: number;
-  readonly keptAtOnceMax?: number;
+  /** Stored requests: rate per second and burst. */
+  readonly storedPerSecond?: number;
+  readonly storedBurstMax?: number;
 }
 
-/** What is counted since the last flush, in place. */
-type Counting = { -readonly [P in keyof MinuteRow]: MinuteRow[P] };
-type Using = { -readonly [P in keyof KeyUseRow]: KeyUseRow[P] };
+/** Mutable counters since the last flush. */
+type MinuteCounts = { -readonly [P in keyof MinuteRow]: MinuteRow[P] };
+type KeyUse = { -readonly [P in keyof KeyUseRow]: KeyUseRow[P] };
 
-const keptPerSecondDefault = 500;
-// A test suite of some thousand requests is kept whole. With 5,000 a third of the creates of a full load were kept, each with two bodies.
-const keptAtOnceMaxDefault = 2_000;
+const storedPerSecondDefault = 500;
+// Stores a test suite of a few thousand requests completely. With 5,000, a third of the creates under full load were stored, each with two bodies.
+const storedBurstMaxDefault = 2_000;
 const flushMs = 250;
 const rowsInFlushMax = 500;
 const rowsMax = 10_000;
-// Bodies are held as they came until they are written: a hundred thousand long lists would be more than a node has.
+// Bodies stay in memory until they are written: a hundred thousand long lists would exceed a node's memory.
 const charsMax = 16 * 1_024 * 1_024;
 const countersMax = 10_000;
 const lineLengthMax = 500;
-const minuteMs = 60_000;
 
-/** The key was known, but it was not good for the request. */
-const unused: ReadonlySet<string | null> = new Set(['api_key_revoked', 'api_key_expired', 'ip_not_allowed']);
+/** Error codes for which the key is known, but was not accepted. */
+const keyRejections: ReadonlySet<string | null> = new Set([
+  'api_key_revoked',
+  'api_key_expired',
+  'ip_not_allowed',
+]);
 
 /**
- * Keeps what was asked and answered: a request leaves its mark in memory, and is written behind the answers.
+ * Stores requests and their responses. They are collected in memory and written after the response was sent.
  *
- * The log never holds up a request, and its memory has a bound. Above the allowance only refused requests are kept, from an
- * allowance of their own, and above that requests are counted and no more.
+ * The log never delays a request, and its memory is bounded. A token bucket limits how many requests are stored. When it is empty
+ * only refused requests are stored, from a second bucket; when that is empty too, requests are only counted.
  */
 export class RequestLog implements RequestSink {
   readonly #settings: RequestLogSettings;
-  readonly #all: Allowance;
-  readonly #refused: Allowance;
+  readonly #all: TokenBucket;
+  readonly #refused: TokenBucket;
   readonly #behind: WriteBehind<RequestBatch>;
   #rows: StoredRequest[] = [];
   #chars = 0;
-  #minutes = new Map<string, Counting>();
-  #keyUses = new Map<string, Using>();
+  #minutes = new Map<string, MinuteCounts>();
+  #keyUses = new Map<string, KeyUse>();
 
   constructor(settings: RequestLogSettings) {
     this.#settings = settings;
-    const { keptPerSecond = keptPerSecondDefault, keptAtOnceMax = keptAtOnceMaxDefault } = settings;
-    this.#all = new Allowance(keptPerSecond, keptAtOnceMax);
-    this.#refused = new Allowance(keptPerSecond, keptAtOnceMax);
+    const { storedPerSecond = storedPerSecondDefault, storedBurstMax = storedBurstMaxDefault } = settings;
+    this.#all = new TokenBucket(storedPerSecond, storedBurstMax);
+    this.#refused = new TokenBucket(storedPerSecond, storedBurstMax);
     const { journal, onError, measures } = settings;
     this.#behind = new WriteBehind({
       everyMs: flushMs,
@@ -84,9 +88,10 @@ export class RequestLog implements RequestSink {
   count({ principal, status, errorCode, elapsedMs, ip }: CountedRequest): boolean {
     const now = this.#settings.wallClock();
     const { actor } = principal;
-    if (actor.kind === 'api_key' && !unused.has(errorCode)) this.#use(principal.orgId, actor.id, now, ip);
+    if (actor.kind === 'api_key' && !keyRejections.has(errorCode))
+      this.#use(principal.orgId, actor.id, now, ip);
     const elapsed = this.#settings.uptime();
-    const isKept =
+    const isStored =
       this.#rows.length < rowsMax &&
       (this.#all.take(elapsed) || (errorCode !== null && this.#refused.take(elapsed)));
     const minute = this.#minute(principal.orgId, principal.appId, now - (now % minuteMs));
@@ -95,12 +100,12 @@ export class RequestLog implements RequestSink {
       minute.requests += 1;
       if (status >= 500) minute.serverErrors += 1;
       else if (status >= 400) minute.clientErrors += 1;
-      if (!isKept) minute.notKept += 1;
+      if (!isStored) minute.notKept += 1;
       if (bucket) minute[bucket] += 1;
     }
-    if (!isKept) this.#settings.measures?.dropped(1);
-    this.#behind.stir();
-    return isKept;
+    if (!isStored) this.#settings.measures?.dropped(1);
+    this.#behind.schedule();
+    return isStored;
   }
 
   keep(request: StoredRequest): void {
@@ -108,7 +113,7 @@ export class RequestLog implements RequestSink {
     const hasRoom = this.#chars + chars <= charsMax;
     if (hasRoom) this.#chars += chars;
     this.#rows.push(hasRoom ? request : { ...request, sent: null, answered: null });
-    this.#behind.stir();
+    this.#behind.schedule();
   }
 
   get waiting(): number {
@@ -128,36 +133,36 @@ export class RequestLog implements RequestSink {
   }
 
   #take(): RequestBatch {
-    const kept = this.#rows.splice(0, rowsInFlushMax);
-    for (const { sent, answered } of kept) this.#chars -= (sent?.length ?? 0) + (answered?.length ?? 0);
+    const batch = this.#rows.splice(0, rowsInFlushMax);
+    for (const { sent, answered } of batch) this.#chars -= (sent?.length ?? 0) + (answered?.length ?? 0);
     const [minutes, keyUses] = [[...this.#minutes.values()], [...this.#keyUses.values()]];
     this.#minutes = new Map();
     this.#keyUses = new Map();
-    return { requests: kept.map(toRow), minutes, keyUses };
+    return { requests: batch.map(toRow), minutes, keyUses };
   }
 
-  #minute(orgId: string, appId: string, minute: Instant): Counting | undefined {
+  #minute(orgId: Id<'organization'>, appId: Id<'application'>, minute: Instant): MinuteCounts | undefined {
     const key = `${orgId} ${appId} ${minute}`;
-    let counting = this.#minutes.get(key);
-    if (!counting && this.#minutes.size < countersMax) {
-      counting = { orgId, appId, minute, ...nothing };
-      this.#minutes.set(key, counting);
+    let counts = this.#minutes.get(key);
+    if (!counts && this.#minutes.size < countersMax) {
+      counts = { orgId, appId, minute, ...zeroCounts };
+      this.#minutes.set(key, counts);
     }
-    return counting;
+    return counts;
   }
 
-  #use(orgId: string, id: string, lastUsedAt: Instant, lastUsedIp: string): void {
-    const using = this.#keyUses.get(id);
-    if (using) {
-      using.lastUsedAt = lastUsedAt;
-      using.lastUsedIp = lastUsedIp;
+  #use(orgId: Id<'organization'>, id: Id<'api_key'>, lastUsedAt: Instant, lastUsedIp: string): void {
+    const use = this.#keyUses.get(id);
+    if (use) {
+      use.lastUsedAt = lastUsedAt;
+      use.lastUsedIp = lastUsedIp;
     } else if (this.#keyUses.size < countersMax) {
       this.#keyUses.set(id, { orgId, id, lastUsedAt, lastUsedIp });
     }
   }
 }
 
-const nothing: Omit<MinuteRow, 'orgId' | 'appId' | 'minute'> = {
+const zeroCounts: Omit<MinuteRow, 'orgId' | 'appId' | 'minute'> = {
   requests: 0,
   clientErrors: 0,
   serverErrors: 0,

@@ -2,6 +2,7 @@ import type { Committed } from '../engine/batch.ts';
 import { rowsInPageMax, rowsInSealMax, type Seals, type TrailEnd } from '../engine/seals.ts';
 import { firstIdAt, idTimestamp } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
+import { minuteMs } from '../kernel/time.ts';
 
 export interface SealerSettings {
   readonly seals: Seals;
@@ -12,14 +13,14 @@ export interface SealerSettings {
 const roundMs = 2_000;
 const roundsToPass = 30;
 const passesToSweep = 60;
-// A row is visible some milliseconds after its id was minted: those of the last second are left to the next round, so
-// that hardly any is passed over.
+// A row becomes visible some milliseconds after its id was generated: rows of the last second are left to the next round, so
+// that hardly any is missed.
 const settleMs = 1_000;
-// No row becomes visible later than this; a batch that waits for a lock or for the database is given up long before.
-const commitMsMax = 60_000;
-const lookBackMs = 10 * 60_000;
-// A thousand rows a second: an organization that writes more is sealed to the end when it pauses. A seal takes some ten
-// milliseconds of the database, twenty-five of an embedded one, which are then taken from nobody.
+// No row becomes visible later than this: a batch that waits for a lock or for the database fails long before.
+const commitMsMax = minuteMs;
+const lateRowsMs = 10 * minuteMs;
+// A thousand rows a second: an organization that writes more is sealed completely when it pauses. A seal takes some ten
+// milliseconds of database time, twenty-five in an embedded database, which then delay no request.
 const sealsInRoundMax = 2;
 const sealsInPauseMax = 20;
 const organizationsInRoundMax = 200;
@@ -29,20 +30,20 @@ const sealsAtEndMax = 200;
 const cursorsMax = 100_000;
 const lostMax = 20;
 
-/** Behind every id of an audit row. */
+/** Sorts after every audit row id. */
 const end = 'aud_~';
 
 /**
- * Seals the audit trail. Rows go through three sieves: what this process has written is sealed every two seconds; once a
- * minute what others have written, and what became visible late, which is looked for behind a cursor for each
- * organization; and after the start and every hour all that there is, a page a round. Nothing of it is in the way of a
- * write: it learns from commits which organizations to look at, and reads the rows later.
+ * Seals the audit trail on three schedules. Every two seconds it seals the rows that this process has written. Once a minute
+ * it seals rows of other processes and rows that became visible late, which it finds with a cursor per organization. After the
+ * start and every hour it checks all rows, one page per round. It never delays a write: commits only mark the organizations to
+ * process, and the rows are read later.
  */
 export class Sealer {
   readonly #settings: SealerSettings;
-  /** Organizations that this process has written to, and when it did so last. */
+  /** Organizations that this process has written to, with the time of the last write. */
   readonly #written = new Map<string, Instant>();
-  /** Up to where late rows have been looked for. */
+  /** The id up to which late rows have been searched, by organization. */
   readonly #cursors = new Map<string, string>();
   #rounds = 0;
   #passes = 0;
@@ -70,7 +71,7 @@ export class Sealer {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
       this.#running = this.round()
-        .catch((error: unknown) => this.#settings.onError(error, 'a round of sealing failed'))
+        .catch((error: unknown) => this.#settings.onError(error, 'sealing round failed'))
         .then(() => this.start());
     }, roundMs);
     this.#timer.unref();
@@ -90,19 +91,19 @@ export class Sealer {
     }
   }
 
-  /** What this process has written is sealed before it ends; what that leaves over is found by the next one. */
+  /** Seals the rows that this process has written; the next process finds the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
     await this.#running;
     for (const orgId of this.#written.keys()) {
       await this.#sealNext(orgId, end, sealsAtEndMax);
-      const cursor = this.#cursors.get(orgId) ?? this.#idAt(this.#settings.wallClock() - lookBackMs);
+      const cursor = this.#cursors.get(orgId) ?? this.#idAt(this.#settings.wallClock() - lateRowsMs);
       await this.#sealMissed(orgId, cursor, end, pagesMax);
     }
   }
 
-  /** What is done every two seconds; every thirtieth time, once a minute, it is a pass as well, and of those every sixtieth begins a sweep. */
+  /** Runs every two seconds. Every thirtieth round, once a minute, includes a pass; every sixtieth pass begins a sweep. */
   async round(): Promise<void> {
     const now = this.#settings.wallClock();
     const settled = now - settleMs;
@@ -111,7 +112,7 @@ export class Sealer {
       const isPausing = (this.#written.get(orgId) ?? 0) <= settled;
       const sealsMax = isPausing ? sealsInPauseMax : sealsInRoundMax;
       const isDone = await this.#sealNext(orgId, this.#idAt(settled), sealsMax);
-      // Taken away and put behind the others, so that many organizations have their turns.
+      // Move it to the end of the map, so that all organizations get their turn.
       const writtenAt = this.#written.get(orgId) ?? 0;
       this.#written.delete(orgId);
       if (!isDone || writtenAt > settled) this.#written.set(orgId, writtenAt);
@@ -121,7 +122,7 @@ export class Sealer {
     await this.#sweepOn();
   }
 
-  /** Every organization: what other processes have written, and what became visible late. */
+  /** For every organization: rows of other processes, and rows that became visible late. */
   async #pass(): Promise<void> {
     if (this.#passes % passesToSweep === 0) this.#sweep ??= { orgId: '', id: '' };
     this.#passes += 1;
@@ -135,8 +136,8 @@ export class Sealer {
     if (newest === null) return;
     if (reached === null || newest > reached)
       await this.#sealNext(orgId, this.#idAt(now - settleMs), sealsInRoundMax);
-    // A clock that was put back mints ids behind the last one: then it is looked from now, and not from there.
-    const from = Math.min(reached === null ? 0 : idTimestamp(reached), now) - lookBackMs;
+    // After the clock was set back, new ids sort before the last sealed one: then search from the current time.
+    const from = Math.min(reached === null ? 0 : idTimestamp(reached), now) - lateRowsMs;
     const cursor = this.#cursors.get(orgId) ?? this.#idAt(from);
     if (newest <= cursor) return;
     const upTo = this.#idAt(now - commitMsMax);
@@ -145,7 +146,7 @@ export class Sealer {
     this.#cursors.set(orgId, id === null ? upTo : id);
   }
 
-  /** One page, or as many organizations with fewer rows, a round: the sweep is in nobody's way. */
+  /** One page per round, or several organizations with fewer rows, so that the sweep does not delay other work. */
   async #sweepOn(): Promise<void> {
     let rows = 0;
     for (
@@ -159,9 +160,9 @@ export class Sealer {
         orgId === ''
           ? undefined
           : await this.#settings.seals.missed(orgId, id, this.#idAt(now - commitMsMax), now);
-      rows += page?.looked ?? 0;
+      rows += page?.scanned ?? 0;
       if (page && page.found > 0) continue;
-      if (page?.reached && page.looked === rowsInPageMax) {
+      if (page?.reached && page.scanned === rowsInPageMax) {
         this.#sweep = { orgId, id: page.reached };
         continue;
       }
@@ -170,30 +171,30 @@ export class Sealer {
     }
   }
 
-  /** Whether nothing is left. */
+  /** Returns whether all rows are sealed. */
   async #sealNext(orgId: string, upTo: string, sealsMax: number): Promise<boolean> {
     let lost = 0;
     for (let seals = 0; seals < sealsMax; ) {
-      const { found, isMade } = await this.#settings.seals.next(orgId, upTo, this.#settings.wallClock());
-      if (isMade) seals += 1;
+      const { found, isCreated } = await this.#settings.seals.next(orgId, upTo, this.#settings.wallClock());
+      if (isCreated) seals += 1;
       else if (found > 0) lost += 1;
-      if (isMade ? found < rowsInSealMax : found === 0) return true;
+      if (isCreated ? found < rowsInSealMax : found === 0) return true;
       if (lost > lostMax) return false;
     }
     return false;
   }
 
-  /** Looks behind an id for rows that no seal names, and says how far it came; null when it came to the end. */
+  /** Seals rows after an id that no seal covers. Returns the last id it has checked; null when it has checked all. */
   async #sealMissed(orgId: string, after: string, upTo: string, pages: number): Promise<string | null> {
     let lost = 0;
     let cursor = after;
     for (let page = 0; page < pages; page += 1) {
       const sealed = await this.#settings.seals.missed(orgId, cursor, upTo, this.#settings.wallClock());
-      if (sealed.found > 0 && !sealed.isMade) lost += 1;
+      if (sealed.found > 0 && !sealed.isCreated) lost += 1;
       if (lost > lostMax) return cursor;
-      // Another seal may be needed for the rows of the page, or this one was made by somebody else: it is looked at again.
+      // The page may need another seal, or another node has created this one: check the page again.
       if (sealed.found > 0) continue;
-      if (sealed.reached === null || sealed.looked < rowsInPageMax) return null;
+      if (sealed.reached === null || sealed.scanned < rowsInPageMax) return null;
       cursor = sealed.reached;
     }
     return cursor;

@@ -9,25 +9,25 @@ export interface TimersSettings {
   readonly runner: ClockRunner;
   readonly reader: Reader;
   readonly wallClock: () => Instant;
-  /** The only process on its database: whatever advance was under way at its start has lost its process. */
+  /** This is the only process on its database, so any advance that was running at its start is orphaned. */
   readonly isAlone: boolean;
   readonly onError: (error: unknown, what: string) => void;
 }
 
 const roundMs = 1_000;
-// Some 20 ms of the database a second, however many applications wait for something; those behind have their turn later.
+// About 20 ms of database time per second, however many applications have timers; the others follow in later rounds.
 const applicationsMax = 2_000;
 const advancesMax = 10;
 
 /**
- * Looks every second for what has fallen due by the clocks of applications, and for advances that lost their process. Any
- * number of nodes may do this at once: a record is locked and asked whether it is due before it is moved.
+ * Polls every second for timers that are due by their application clocks, and for orphaned advances. Any number of nodes may do
+ * this concurrently: the engine locks a record and checks that it is due before it changes it.
  */
 export function startTimers(settings: TimersSettings): { stop(): Promise<void> } {
   const { runner, reader, wallClock, onError } = settings;
-  // Alone, this process knows that every lease from before its start is that of a dead one.
+  // A single process knows that every lease from before its start belongs to a dead process.
   const aloneUntil = settings.isAlone ? wallClock() + leaseMs - 1 : 0;
-  // Advances that are being carried on. They may wait for receivers for a while, and nobody else's timers wait with them.
+  // Resumed advances. They may wait for receivers, and the timers of other applications must not wait with them.
   const resumed = new Map<string, Promise<void>>();
   let after: ApplicationKey | undefined;
   let isStopped = false;
@@ -46,7 +46,7 @@ export function startTimers(settings: TimersSettings): { stop(): Promise<void> }
     if (isStopped || resumed.has(clock.id) || resumed.size >= advancesMax) return;
     const ended = runner
       .resume(clock, leasedUntil)
-      .catch((error: unknown) => onError(error, 'an advance was not carried on'))
+      .catch((error: unknown) => onError(error, 'failed to resume an advance'))
       .finally(() => resumed.delete(clock.id));
     resumed.set(clock.id, ended);
   }
@@ -55,7 +55,7 @@ export function startTimers(settings: TimersSettings): { stop(): Promise<void> }
     if (isStopped) return;
     timer = setTimeout(() => {
       running = round()
-        .catch((error: unknown) => onError(error, 'a round of timers failed'))
+        .catch((error: unknown) => onError(error, 'timer round failed'))
         .then(schedule);
     }, roundMs);
     timer.unref();

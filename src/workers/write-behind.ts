@@ -3,25 +3,25 @@ import { DatabaseFailure } from '../kernel/failure.ts';
 export interface WriteBehindSettings<Batch> {
   readonly everyMs: number;
   readonly isEmpty: () => boolean;
-  /** There is enough for a write of its own. */
+  /** There is enough for a write without waiting for the timer. */
   readonly isFull: () => boolean;
-  /** Takes out of memory what one write takes. */
+  /** Removes one batch from memory. */
   readonly take: () => Batch;
   readonly write: (batch: Batch) => Promise<void>;
-  /** How many writes take all that memory can hold. */
+  /** The number of writes that empties a full buffer. */
   readonly writesMax: number;
-  /** What could not be written is gone. */
+  /** Called with a batch that could not be written and is lost. */
   readonly onLost?: (batch: Batch) => void;
   readonly onError: (error: unknown, what: string) => void;
-  /** What is told when it cannot be written. */
+  /** The log message for a failed write. */
   readonly problem: string;
 }
 
 const closeMsMax = 3_000;
 
 /**
- * Writes what has come together in memory, behind the answers. It is idle until something comes, then waits for its timer or
- * for enough, then writes, one batch at a time. What cannot be written is lost: no answer ever waits for it.
+ * Writes collected data asynchronously, after the responses. It is idle until data arrives, then waits for its timer or for a
+ * full batch, and writes one batch at a time. Data that cannot be written is lost: no response ever waits for it.
  */
 export class WriteBehind<Batch> {
   readonly #settings: WriteBehindSettings<Batch>;
@@ -33,21 +33,21 @@ export class WriteBehind<Batch> {
     this.#settings = settings;
   }
 
-  /** Something came: it is written at once when there is enough, else when the time has come. */
-  stir(): void {
+  /** Call after adding data: writes at once when a batch is full, otherwise when the timer fires. */
+  schedule(): void {
     if (this.#writing) return;
     if (this.#settings.isFull()) void this.#write();
-    else this.#plan();
+    else this.#startTimer();
   }
 
-  /** Writes all that came before it was called. */
+  /** Writes all data that was added before the call. */
   async flush(): Promise<void> {
     const { isEmpty, writesMax } = this.#settings;
     await this.#writing;
     for (let writes = 0; !isEmpty() && writes <= writesMax; writes += 1) await this.#write();
   }
 
-  /** The last flush, with an end: a database that is away must not keep the process. */
+  /** The last flush, with a timeout: an unavailable database must not delay the exit. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ export class WriteBehind<Batch> {
     clearTimeout(this.#timer);
   }
 
-  #plan(): void {
+  #startTimer(): void {
     if (this.#timer) return;
     this.#timer = setTimeout(() => void this.#write(), this.#settings.everyMs);
     this.#timer.unref();
@@ -67,7 +67,7 @@ export class WriteBehind<Batch> {
   #write(): Promise<void> {
     this.#writing ??= this.#writeOnce().finally(() => {
       this.#writing = undefined;
-      if (!this.#settings.isEmpty()) this.stir();
+      if (!this.#settings.isEmpty()) this.schedule();
     });
     return this.#writing;
   }
@@ -79,14 +79,14 @@ export class WriteBehind<Batch> {
     const batch = take();
     try {
       await write(batch).catch((error: unknown) => {
-        // Another node had the same row: nothing of the batch is written, and the next attempt finds it free.
+        // A conflict with another node on the same row: nothing was written, and the next attempt succeeds.
         if (error instanceof DatabaseFailure && error.kind !== 'unavailable') return write(batch);
         throw error;
       });
       this.#isFailing = false;
     } catch (error) {
       onLost?.(batch);
-      // Told once, not four times a second for as long as the database is away.
+      // Report only the first failure, not four per second while the database is unavailable.
       if (!this.#isFailing) onError(error, problem);
       this.#isFailing = true;
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { addAccessLog } from '../../src/http/access-log.ts';
 import { loggerOptions } from '../../src/http/logger.ts';
 
-/** An app whose log is read line by line. */
+/** An app whose log lines are parsed for the test. */
 function logged(level: string) {
   const lines: Record<string, unknown>[] = [];
   const options = loggerOptions(level);
@@ -19,11 +19,11 @@ function logged(level: string) {
   return { app, lines };
 }
 
-describe('the log', () => {
-  it('warns of slow requests once a second, and says of how many more', async () => {
+describe('the access log', () => {
+  it('logs at most one slow-request warning per second, with the number of suppressed ones', async () => {
     const { app, lines } = logged('info');
     let now = 0;
-    // Every request is slow here, so that nothing has to wait.
+    // Every request counts as slow, so that the test does not have to wait.
     addAccessLog(app, { logLevel: 'info', uptime: () => now, slowMs: 0 });
     app.get('/things/:id', async () => 'done');
     app.post('/_api/developer_api_clock/advance', async () => 'done');
@@ -45,7 +45,7 @@ describe('the log', () => {
     await app.close();
   });
 
-  it('has a line for each request at debug, and at info none', async () => {
+  it('logs one line per request at level debug, and none at level info', async () => {
     for (const [level, count] of [
       ['debug', 2],
       ['info', 0],
@@ -61,7 +61,7 @@ describe('the log', () => {
     }
   });
 
-  it('tells an error with its cause, and neither the rows nor the keys that it names', async () => {
+  it('logs an error with its cause, without the rows or keys in the database message', async () => {
     const { app, lines } = logged('warn');
     const key = `sbk_sandbox_${'A'.repeat(32)}`;
     const cause = Object.assign(new Error('duplicate key value'), {
@@ -69,7 +69,7 @@ describe('the log', () => {
       detail: 'Key (org_id, key)=(org_1, very-private) already exists.',
     });
     app.log.error(
-      { err: new Error(`it failed for ${key}`, { cause }), requestId: 'req_1' },
+      { err: new Error(`request failed for ${key}`, { cause }), requestId: 'req_1' },
       'a request failed',
     );
     expect(lines).toMatchObject([

@@ -6,38 +6,38 @@ import { expectedErrorCodes } from '../support/error-codes.ts';
 import { type PaymentApi, paymentApi, payments, unknownIds } from '../support/payments.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { paymentTrails } from './payment-trails.ts';
+import { paymentWrites } from './payment-writes.ts';
 
-/** Steps, amounts, timestamps and refusals are tested beside the machine, in src/resources/payments. */
+/** Steps, amounts, timestamps and rejections are tested next to the machine, in src/resources/payments. */
 describe.each(databaseKinds)('advance on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
-  let life: PaymentApi;
+  let paymentsApi: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
-    life = paymentApi(acme.client);
+    paymentsApi = paymentApi(acme.client);
   });
 
-  const trailOf = async (id: string) => (await paymentTrails(server, acme.orgId)).get(id);
+  const writesOf = async (id: string) => (await paymentWrites(server, acme.orgId)).get(id);
 
   describe('200', () => {
-    test('no body, an empty body and {} all take the next step of the scenario', async () => {
+    test("no body, an empty body and {} all take the scenario's next step", async () => {
       for (const call of [{}, { headers: { 'content-type': 'application/json' } }, { body: {} }]) {
-        const { id } = await life.create();
+        const { id } = await paymentsApi.create();
         const { body } = await acme.client.send(`${payments}/${id}/advance`, { method: 'POST', ...call });
         expect(body).toMatchObject({ object: 'payment', id, status: 'captured', version: 2 });
       }
     });
 
-    test('a state by name is reached in one request, with a move, an event and entries for each step', async () => {
-      const { id } = await life.create({ captureMethod: 'manual' });
-      const answer = await life.advance(id, { to: 'settled' }, 'expand=ledgerEntries');
+    test('reaches a named state in one request, with history, an event and ledger entries for each step', async () => {
+      const { id } = await paymentsApi.create({ captureMethod: 'manual' });
+      const answer = await paymentsApi.advance(id, { to: 'settled' }, 'expand=ledgerEntries');
       expect(answer.body).toMatchObject({ status: 'settled', version: 4, amountCaptured: 10_000 });
-      const { history, events, entries } = (await trailOf(id)) ?? { history: [], events: [], entries: [] };
+      const { history, events, entries } = (await writesOf(id)) ?? { history: [], events: [], entries: [] };
       expect(history.map(({ action }) => action)).toEqual(['create', 'authorize', 'capture', 'settle']);
       expect(new Set(history.slice(1).map(({ requestId }) => requestId)).size).toBe(1);
       expect(events.map(({ type }) => type)).toEqual([
@@ -50,9 +50,9 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
       expect(answer.body.ledgerEntries).toHaveLength(3);
     });
 
-    test('whoever moves a record, its events belong to the application that made it', async () => {
+    test('events belong to the application that created the record, also when another application advances it', async () => {
       const second = await acme.addKey({ application: 'second' });
-      const { id } = await life.create();
+      const { id } = await paymentsApi.create();
       const moved = await second.client.post(`${payments}/${id}/advance`, { to: 'refunded' });
       expect(moved.body.status).toBe('refunded');
       const apps = await server.database.query<{ appId: string; events: number }>(
@@ -66,30 +66,34 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
       expect(apps).toEqual([{ appId: acme.appId, events: 5 }]);
     });
 
-    test('twenty partial captures at once take no more than is held', async () => {
-      const { id } = await life.createAndAdvance(['authorize']);
+    test('twenty concurrent partial captures never exceed the authorized amount', async () => {
+      const { id } = await paymentsApi.createAndAdvance(['authorize']);
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => life.advance(id, { action: 'capture', amount: 1_000 })),
+        Array.from({ length: 20 }, () => paymentsApi.advance(id, { action: 'capture', amount: 1_000 })),
       );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
       expect(new Set(answers.flatMap(({ code }) => code ?? []))).toEqual(
         new Set(['invalid_state_transition']),
       );
-      expect(await life.read(id)).toMatchObject({ status: 'captured', amountCaptured: 10_000, version: 12 });
-      expect((await life.balances(id)).provider_receivable).toBe(10_000);
+      expect(await paymentsApi.read(id)).toMatchObject({
+        status: 'captured',
+        amountCaptured: 10_000,
+        version: 12,
+      });
+      expect((await paymentsApi.balances(id)).provider_receivable).toBe(10_000);
     });
 
-    test('of twenty full captures at once one is done', async () => {
-      const { id } = await life.create();
+    test('of twenty concurrent full captures, exactly one succeeds', async () => {
+      const { id } = await paymentsApi.create();
       const answers = await Promise.all(
-        Array.from({ length: 20 }, () => life.advance(id, { action: 'capture' })),
+        Array.from({ length: 20 }, () => paymentsApi.advance(id, { action: 'capture' })),
       );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect((await life.list(id, 'ledger_entries')).body.data).toHaveLength(1);
+      expect((await paymentsApi.list(id, 'ledger_entries')).body.data).toHaveLength(1);
     });
 
-    test('a move sent again with its key is answered byte for byte, and nothing is doubled', async () => {
-      const { id } = await life.create();
+    test('a repeated idempotency key returns the same response byte for byte, without a second effect', async () => {
+      const { id } = await paymentsApi.create();
       const idempotencyKey = randomUUID();
       const send = (body: unknown) =>
         acme.client.post(`${payments}/${id}/advance`, body, {
@@ -97,18 +101,18 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
           query: 'expand=ledgerEntries',
         });
       const first = await send({ action: 'capture', amount: 4_000 });
-      const trail = await trailOf(id);
+      const writes = await writesOf(id);
       for (const replay of await Promise.all(
         Array.from({ length: 5 }, () => send({ amount: 4_000, action: 'capture' })),
       )) {
         expectReplay(replay, first);
       }
-      expect(await trailOf(id)).toEqual(trail);
-      expect((await life.read(id)).amountCaptured).toBe(4_000);
+      expect(await writesOf(id)).toEqual(writes);
+      expect((await paymentsApi.read(id)).amountCaptured).toBe(4_000);
     });
 
-    test('twenty identical requests at once are one move', async () => {
-      const { id } = await life.create();
+    test('twenty identical concurrent requests cause one state change', async () => {
+      const { id } = await paymentsApi.create();
       const idempotencyKey = randomUUID();
       const answers = await Promise.all(
         Array.from({ length: 20 }, () =>
@@ -120,62 +124,64 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
         ),
       );
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-      expect(await life.read(id)).toMatchObject({ amountCaptured: 100, version: 2 });
+      expect(await paymentsApi.read(id)).toMatchObject({ amountCaptured: 100, version: 2 });
     });
 
-    test('without being asked an answer does not show entries, and with it those of this request alone', async () => {
-      const { id } = await life.create();
-      const bare = await life.advance(id, { action: 'authorize' });
-      expect(bare.body).not.toHaveProperty('ledgerEntries');
-      const expanded = await life.advance(id, { action: 'capture' }, 'expand=ledgerEntries');
-      const listed = (await life.list(id, 'ledger_entries', 'limit=1')).body.data;
+    test('returns ledger entries only with expand, and only those of the current request', async () => {
+      const { id } = await paymentsApi.create();
+      const withoutExpand = await paymentsApi.advance(id, { action: 'authorize' });
+      expect(withoutExpand.body).not.toHaveProperty('ledgerEntries');
+      const expanded = await paymentsApi.advance(id, { action: 'capture' }, 'expand=ledgerEntries');
+      const listed = (await paymentsApi.list(id, 'ledger_entries', 'limit=1')).body.data;
       expect(expanded.body.ledgerEntries).toEqual(listed);
     });
   });
 
   describe('400', () => {
-    test('a body that is not valid is refused, param points at the field, and nothing changes', async () => {
-      const { id } = await life.create();
-      const answer = await life.advance(id, { action: 'capture', amount: 1.5 });
+    test('rejects an invalid body, points param at the field and changes nothing', async () => {
+      const { id } = await paymentsApi.create();
+      const answer = await paymentsApi.advance(id, { action: 'capture', amount: 1.5 });
       expect(answer.body.error).toMatchObject({ code: 'invalid_request', param: '/amount' });
-      expect(await life.read(id)).toMatchObject({ status: 'pending', version: 1 });
+      expect(await paymentsApi.read(id)).toMatchObject({ status: 'pending', version: 1 });
     });
 
-    test.each(['[]', '1', 'null', '"capture"'])('the body %s is refused', async (raw) => {
-      const { id } = await life.create();
+    test.each(['[]', '1', 'null', '"capture"'])('rejects the body %s', async (raw) => {
+      const { id } = await paymentsApi.create();
       const answer = await acme.client.post(`${payments}/${id}/advance`, undefined, { raw });
       expect(answer.code).toBe('invalid_request');
     });
 
-    test('only the ledger entries can be asked for beside the answer', async () => {
-      const { id } = await life.create();
+    test('rejects every expand value except ledgerEntries', async () => {
+      const { id } = await paymentsApi.create();
       for (const query of ['expand=events', 'expand=', 'limit=1']) {
-        expect((await life.advance(id, {}, query)).code, query).toBe('invalid_request');
+        expect((await paymentsApi.advance(id, {}, query)).code, query).toBe('invalid_request');
       }
     });
 
-    test('a move needs an idempotency key', async () => {
-      const { id } = await life.create();
+    test('requires an idempotency key', async () => {
+      const { id } = await paymentsApi.create();
       const answer = await acme.client.post(`${payments}/${id}/advance`, {}, { idempotencyKey: null });
       expect(answer.code).toBe('idempotency_key_missing');
     });
   });
 
   describe('401, 403 and 404', () => {
-    test('a move needs a key with payments:write', async () => {
-      const { id } = await life.create();
-      const nobody = new ApiClient(server.app, null);
-      expect((await nobody.post(`${payments}/${id}/advance`, {})).code).toBe('api_key_missing');
+    test('requires a key with payments:write', async () => {
+      const { id } = await paymentsApi.create();
+      const anonymous = new ApiClient(server.app, null);
+      expect((await anonymous.post(`${payments}/${id}/advance`, {})).code).toBe('api_key_missing');
       const reader = await acme.addKey({ scopes: ['payments:read', 'customers:write', 'transfers:write'] });
       const refused = await reader.client.post(`${payments}/${id}/advance`, {});
       expect(refused.code).toBe('scope_missing');
       expect(refused.body.error.details).toEqual({ scope: 'payments:write' });
     });
 
-    test('what is unknown, foreign or of another kind is not found, in the same words', async () => {
+    test('returns the same 404 for unknown ids, ids of other organizations and ids of other resources', async () => {
       const { id } = await paymentApi(other.client).create();
       const answers = await Promise.all(
-        [id, unknownIds.payment, unknownIds.refund, 'x'].map((some) => life.advance(some, {})),
+        [id, unknownIds.payment, unknownIds.refund, 'x'].map((candidate) =>
+          paymentsApi.advance(candidate, {}),
+        ),
       );
       for (const { code, body } of answers) {
         expect(code).toBe('resource_not_found');
@@ -186,65 +192,65 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
   });
 
   describe('409', () => {
-    test('a refused move is kept for its key, although the payment has moved on', async () => {
-      const { id } = await life.create();
+    test('a stored rejection is returned for its idempotency key even after the payment has changed', async () => {
+      const { id } = await paymentsApi.create();
       const idempotencyKey = randomUUID();
       const settle = () =>
         acme.client.post(`${payments}/${id}/advance`, { action: 'settle' }, { idempotencyKey });
       const first = await settle();
       expect(first.status).toBe(409);
-      await life.advance(id, { action: 'capture' });
+      await paymentsApi.advance(id, { action: 'capture' });
       expectReplay(await settle(), first);
-      expect((await life.read(id)).status).toBe('captured');
+      expect((await paymentsApi.read(id)).status).toBe('captured');
     });
   });
 
   describe('422', () => {
-    test('more than what is left to capture, to refund or to dispute is refused, and says how much is left', async () => {
-      const held = await life.createAndAdvance(['authorize', { action: 'capture', amount: 4_000 }]);
-      const capture = await life.advance(held.id, { action: 'capture', amount: 6_001 });
+    test('rejects more than the remaining capturable, refundable or disputable amount and returns that amount', async () => {
+      const held = await paymentsApi.createAndAdvance(['authorize', { action: 'capture', amount: 4_000 }]);
+      const capture = await paymentsApi.advance(held.id, { action: 'capture', amount: 6_001 });
       expect(capture.body.error).toMatchObject({
         code: 'amount_exceeds_capturable',
         param: '/amount',
         details: { capturable: 6_000, requested: 6_001 },
       });
-      const paid = await life.createAndAdvance(['capture', { action: 'refund', amount: 4_000 }]);
-      const refund = await life.advance(paid.id, { action: 'refund', amount: 6_001 });
+      const paid = await paymentsApi.createAndAdvance(['capture', { action: 'refund', amount: 4_000 }]);
+      const refund = await paymentsApi.advance(paid.id, { action: 'refund', amount: 6_001 });
       expect(refund.body.error).toMatchObject({
         code: 'amount_exceeds_refundable',
         param: '/amount',
         details: { refundable: 6_000, requested: 6_001 },
       });
-      const dispute = await life.advance(paid.id, { action: 'dispute', amount: 6_001 });
+      const dispute = await paymentsApi.advance(paid.id, { action: 'dispute', amount: 6_001 });
       expect(dispute.body.error).toMatchObject({
         code: 'amount_exceeds_disputable',
         param: '/amount',
         details: { disputable: 6_000, requested: 6_001 },
       });
-      expect(await life.read(held.id)).toMatchObject({ version: 3, amountCaptured: 4_000 });
-      expect(await life.read(paid.id)).toMatchObject({ version: 3, amountRefunded: 4_000 });
+      expect(await paymentsApi.read(held.id)).toMatchObject({ version: 3, amountCaptured: 4_000 });
+      expect(await paymentsApi.read(paid.id)).toMatchObject({ version: 3, amountRefunded: 4_000 });
     });
 
-    test('another currency is refused', async () => {
-      const { id, version } = await life.createAndAdvance(['authorize']);
-      const wrong = await life.advance(id, { action: 'capture', amount: 100, currency: 'USD' });
+    test('rejects another currency', async () => {
+      const { id, version } = await paymentsApi.createAndAdvance(['authorize']);
+      const wrong = await paymentsApi.advance(id, { action: 'capture', amount: 100, currency: 'USD' });
       expect(wrong.body.error).toMatchObject({ code: 'currency_mismatch', param: '/currency' });
-      expect((await life.read(id)).version).toBe(version);
+      expect((await paymentsApi.read(id)).version).toBe(version);
     });
 
-    test('a key is not taken for another move, nor for another payment', async () => {
-      const [one, two] = [await life.create(), await life.create()];
+    test('rejects an idempotency key reused for another action or another payment', async () => {
+      const [one, two] = [await paymentsApi.create(), await paymentsApi.create()];
       const idempotencyKey = randomUUID();
       const send = (id: string, body: unknown) =>
         acme.client.post(`${payments}/${id}/advance`, body, { idempotencyKey });
       expect((await send(one.id, { action: 'authorize' })).status).toBe(200);
       expect((await send(one.id, { action: 'capture' })).code).toBe('idempotency_key_reused');
       expect((await send(two.id, { action: 'authorize' })).code).toBe('idempotency_key_reused');
-      expect((await life.read(two.id)).version).toBe(1);
+      expect((await paymentsApi.read(two.id)).version).toBe(1);
     });
 
-    test('a refusal of meaning is kept for its key', async () => {
-      const { id } = await life.create();
+    test('stores a 422 response for its idempotency key', async () => {
+      const { id } = await paymentsApi.create();
       const idempotencyKey = randomUUID();
       const send = () =>
         acme.client.post(
@@ -259,6 +265,6 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.advance);
 });

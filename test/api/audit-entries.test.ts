@@ -4,7 +4,7 @@ import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { type House, house, invite, ok } from '../support/visitor.ts';
+import { createTeam, invite, ok, type Team } from '../support/visitor.ts';
 
 const path = 'developer_api_audit_entries';
 const readScopes = scopes.filter((scope) => scope.endsWith(':read'));
@@ -22,7 +22,7 @@ interface Entry {
   readonly outcome: string;
 }
 
-describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
+describe.each(databaseKinds)('the audit log over the API on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let paymentId: string;
@@ -41,7 +41,7 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
     return { ...rest, data: data as unknown as readonly Entry[] };
   };
 
-  test('200: lists the entries of the whole organization, newest first', async () => {
+  test('200: lists all entries of the organization, newest first', async () => {
     const { data } = await list();
     expect(data[0]?.action).toBe('customers.create');
     expect(data.map(({ id }) => id)).toEqual(
@@ -72,7 +72,7 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
   test('200: filters by actor, action, resource, record, request, application, outcome and time', async () => {
     const { data: all } = await list('limit=100');
     const refused = all.find(({ action }) => action === 'payments.advance');
-    const fits: [query: string, isFit: (entry: Entry) => boolean][] = [
+    const cases: [query: string, isFit: (entry: Entry) => boolean][] = [
       [`actorId=${acme.keyId}`, ({ actor }) => actor.id === acme.keyId],
       ['action=payments.create', ({ action }) => action === 'payments.create'],
       ['resource=payment', ({ resource }) => resource === 'payment'],
@@ -88,8 +88,8 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
       [`before=${refused?.at}`, ({ at }) => at < (refused?.at ?? '')],
       ['action=nothing', () => false],
     ];
-    for (const [query, isFit] of fits) {
-      const expected = all.filter(isFit);
+    for (const [query, matches] of cases) {
+      const expected = all.filter(matches);
       if (!query.includes('nothing')) expect(expected.length, query).toBeGreaterThan(0);
       expect(expected.length, query).toBeLessThan(all.length);
       expect((await list(`${query}&limit=100`)).data, query).toEqual(expected);
@@ -111,7 +111,7 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
       expect((await acme.client.get(path, query)).code, query).toBe('invalid_request');
   });
 
-  test('403: the key needs all four read scopes, for the list and for the verification', async () => {
+  test('403: listing and verifying require all four read scopes', async () => {
     const reader = await acme.addKey({ scopes: readScopes });
     expect((await list('', reader)).data.length).toBeGreaterThan(0);
     for (const missing of readScopes) {
@@ -132,7 +132,7 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
     });
   });
 
-  test('verifications of one organization that run at the same time are one', async () => {
+  test('concurrent verifications of one organization run once', async () => {
     let now = Date.now();
     const app = openApp(server, { wallClock: () => (now += 1_000) });
     const other = await tenant(server);
@@ -144,23 +144,24 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
     await app.close();
   });
 
-  describe('of people', () => {
-    let people: House;
+  describe('for people', () => {
+    let people: Team;
     let client: ApiClient;
 
     beforeAll(async () => {
-      people = await house(server);
+      people = await createTeam(server);
       const { owner, orgId, appId } = people;
       await invite(owner, orgId, 'viewer', 'guest@example.test');
-      const made = ok(await owner.post(`${orgId}/${appId}/api_keys`, { name: 'ci', scopes: readScopes }));
-      client = new ApiClient(server.app, String(made.key));
+      const apiKey = ok(await owner.post(`${orgId}/${appId}/api_keys`, { name: 'ci', scopes: readScopes }));
+      client = new ApiClient(server.app, String(apiKey.key));
     });
 
-    test('a key sees who by id alone: no name, no e-mail address, no IP address', async () => {
+    test('an API key sees only actor ids: no name, no e-mail address, no IP address', async () => {
       const { data } = await list('limit=100', { client });
-      const own = data.filter(({ actor }) => actor.kind === 'person');
-      expect(own.map(({ action }) => action)).toContain('invitations.create');
-      for (const { actor, ip } of own) expect({ name: actor.name, ip }).toEqual({ name: null, ip: null });
+      const byPeople = data.filter(({ actor }) => actor.kind === 'person');
+      expect(byPeople.map(({ action }) => action)).toContain('invitations.create');
+      for (const { actor, ip } of byPeople)
+        expect({ name: actor.name, ip }).toEqual({ name: null, ip: null });
       const text = JSON.stringify(data);
       for (const person of [people.owner, people.viewer]) {
         expect(text).not.toContain(person.email);
@@ -169,7 +170,7 @@ describe.each(databaseKinds)('the audit trail over the API on %s', (kind) => {
       expect(text).not.toMatch(/@example\.test|Olga/);
     });
 
-    test('a person sees the names and addresses, at the same route in the console', async () => {
+    test('a signed-in person sees names and addresses at the same route in the console', async () => {
       const { viewer, owner, orgId, appId } = people;
       const { data } = ok(await viewer.get(`${orgId}/${appId}/${path}?action=invitations.create&limit=1`));
       expect(data[0]).toMatchObject({

@@ -2,22 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
 import { clockIdOf } from '../../src/kernel/clock.ts';
-import { type IdKind, idPrefixes } from '../../src/kernel/ids.ts';
+import { type Id, type IdKind, idFrom, idPrefixes } from '../../src/kernel/ids.ts';
 import type { ApiWriteRoute, ServedRoute } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { bodyOf, type Estate, kindOf, openEstate, pathOf } from '../security/estate.ts';
+import {
+  bodyOf,
+  createPopulatedTenant,
+  kindOf,
+  type PopulatedTenant,
+  pathOf,
+} from '../security/populated-tenant.ts';
 import type { Answer } from '../support/api-client.ts';
 import { openServer } from '../support/server.ts';
 import type { KeyHolder } from '../support/tenant.ts';
-import { auditOf, type House, house, invite, ok } from '../support/visitor.ts';
+import { auditOf, createTeam, invite, ok, type Team } from '../support/visitor.ts';
 
 const suffix = '01m7epxwjmf7za77rhky2f93cc';
-const none = { resource: null, resourceId: null };
+const noTarget = { resource: null, resourceId: null };
 const writes = routes.filter((route): route is ApiWriteRoute => route.method === 'POST');
 const withId = writes.filter(({ path }) => path.includes('{id}'));
 
-/** The record that an id names, by its prefix. */
+/** The record that an id refers to, by the id prefix. */
 function named(id: string) {
   const resource = (Object.keys(idPrefixes) as IdKind[]).find((kind) =>
     id.startsWith(`${idPrefixes[kind]}_`),
@@ -25,10 +31,10 @@ function named(id: string) {
   return { resource: resource ?? null, resourceId: id };
 }
 
-/** The record that a write without an id in its path is about. */
-function ownRecord(path: string, orgId: string, appId: string) {
+/** The target record of a write without an id in its path. */
+function ownRecord(path: string, orgId: string, appId: Id<'application'>) {
   if (path.startsWith('developer_api_clock/')) return named(clockIdOf(appId));
-  return /^(developer_api_)?(coverage\/)?reset$|^fork$|^organization\//.test(path) ? named(orgId) : none;
+  return /^(developer_api_)?(coverage\/)?reset$|^fork$|^organization\//.test(path) ? named(orgId) : noTarget;
 }
 
 let server: Server;
@@ -45,20 +51,20 @@ beforeAll(async () => {
 });
 afterAll(() => server?.close());
 
-describe('the audit row of a write that a key was refused', () => {
-  let acme: Estate;
-  let other: Estate;
+describe('the audit row of a rejected write by an API key', () => {
+  let acme: PopulatedTenant;
+  let other: PopulatedTenant;
   let reader: KeyHolder;
 
   beforeAll(async () => {
-    [acme, other] = [await openEstate(server), await openEstate(server)];
+    [acme, other] = [await createPopulatedTenant(server), await createPopulatedTenant(server)];
     reader = await acme.addKey({ scopes: ['payments:read'] });
   });
 
   const targetOf = ({ path }: ApiWriteRoute) =>
     path.includes('{id}') ? named(acme.ids[kindOf({ path })] ?? '') : ownRecord(path, acme.orgId, acme.appId);
 
-  test('names the record of its path when the key has no right to the route', async () => {
+  test('names the record in the path when the key lacks the scope for the route', async () => {
     for (const route of writes) {
       const answer = await reader.client.post(pathOf(route, acme.ids), bodyOf(route, acme.ids));
       expect(answer.code, route.operationId).toBe('scope_missing');
@@ -66,7 +72,7 @@ describe('the audit row of a write that a key was refused', () => {
     }
   });
 
-  test('names it when the body is invalid or cannot be read', async () => {
+  test('names the record when the body is invalid or unreadable', async () => {
     for (const route of writes) {
       const path = pathOf(route, acme.ids);
       const invalid = await acme.client.post(path, { noSuchField: 1 });
@@ -84,7 +90,7 @@ describe('the audit row of a write that a key was refused', () => {
     await expectTarget(unreadable, named(acme.ids.payments ?? ''), 'malformed JSON');
   });
 
-  test('names it when the write is refused by what it would do', async () => {
+  test('names the record when the command rejects the write', async () => {
     const idempotencyKey = randomUUID();
     ok(await acme.client.post('developer_api_customers', { name: 'Ada' }, { idempotencyKey }));
     for (const route of writes) {
@@ -125,20 +131,20 @@ describe('the audit row of a write that a key was refused', () => {
     }
   });
 
-  test('names nothing for an unknown id, for one of another organization or of another kind', async () => {
+  test('names no record for an unknown id, an id of another organization or of another resource', async () => {
     expect(withId.length).toBeGreaterThan(10);
     for (const route of withId) {
       const kind = kindOf(route);
       const foreign = other.ids[kind] ?? '';
-      const strange = kind === 'customers' ? acme.ids.payments : acme.ids.customers;
-      for (const id of [foreign, `${foreign.slice(0, 3)}_${suffix}`, strange ?? '', 'nonsense']) {
+      const otherId = kind === 'customers' ? acme.ids.payments : acme.ids.customers;
+      for (const id of [foreign, `${foreign.slice(0, 3)}_${suffix}`, otherId ?? '', 'nonsense']) {
         const path = pathOf(route, { [kind]: id });
         const absent = await acme.client.post(path, bodyOf(route, acme.ids));
         expect(absent.code, route.operationId).toBe('resource_not_found');
-        await expectTarget(absent, none, `${route.operationId} ${id}`);
+        await expectTarget(absent, noTarget, `${route.operationId} ${id}`);
         await expectTarget(
           await reader.client.post(path),
-          none,
+          noTarget,
           `${route.operationId} ${id} without the scope`,
         );
       }
@@ -151,7 +157,7 @@ describe('the audit row of a write that a key was refused', () => {
     ).toEqual([]);
   });
 
-  test('is found by its record', async () => {
+  test('can be queried by record', async () => {
     const id = acme.ids.transfers ?? '';
     const refused = await acme.client.post(`developer_api_transfers/${id}/advance`, { action: 'complete' });
     expect(refused.code).toBe('invalid_state_transition');
@@ -166,13 +172,13 @@ describe('the audit row of a write that a key was refused', () => {
   });
 });
 
-describe('the audit row of a write that a person was refused', () => {
-  let acme: House;
+describe('the audit row of a rejected write by a person', () => {
+  let acme: Team;
   let ids: Readonly<Record<string, string>>;
   const ofConsole = personRoutes([], consoleRoutes).filter(({ route }) => route.method === 'POST');
 
   beforeAll(async () => {
-    acme = await house(server);
+    acme = await createTeam(server);
     const { owner, orgId, appId } = acme;
     const key = ok(await owner.post(`${orgId}/${appId}/api_keys`, { name: 'ci', scopes: ['payments:read'] }));
     const invitation = await invite(owner, orgId, 'viewer');
@@ -184,9 +190,9 @@ describe('the audit row of a write that a person was refused', () => {
   const targetOf = (route: ServedRoute) =>
     route.path.includes('{id}')
       ? named(ids[kindOf(route)] ?? '')
-      : ownRecord(route.path, acme.orgId, acme.appId);
+      : ownRecord(route.path, acme.orgId, idFrom('application', acme.appId));
 
-  test('names the record of its path, whatever the reason', async () => {
+  test('names the record in the path for every kind of rejection', async () => {
     expect(ofConsole.length).toBeGreaterThan(12);
     for (const { route, within } of ofConsole) {
       const path = `${at(within)}/${filled(route, ids[kindOf(route)] ?? '')}`;
@@ -199,16 +205,16 @@ describe('the audit row of a write that a person was refused', () => {
     }
   });
 
-  test('names nothing for an unknown id', async () => {
+  test('names no record for an unknown id', async () => {
     for (const { route, within } of ofConsole.filter((one) => one.route.path.includes('{id}'))) {
       const unknown = `${(ids[kindOf(route)] ?? '').slice(0, 3)}_${suffix}`;
       const answer = await acme.viewer.post(`${at(within)}/${filled(route, unknown)}`);
       expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
-      await expectTarget(answer, none, route.operationId);
+      await expectTarget(answer, noTarget, route.operationId);
     }
   });
 
-  test('names a member who was removed, and who is not found any more', async () => {
+  test('names a removed member, although the request returns 404', async () => {
     const { memberId } = acme.developer;
     ok(await acme.owner.post(`${acme.orgId}/members/${memberId}/remove`));
     const again = await acme.owner.post(`${acme.orgId}/members/${memberId}/remove`);

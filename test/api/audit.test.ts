@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { EventRow } from '../../src/kernel/event.ts';
+import { idFrom } from '../../src/kernel/ids.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { selectList, type Table } from '../../src/kernel/table.ts';
 import { type AuditRow, auditTable } from '../../src/resources/audit/table.ts';
@@ -18,7 +19,7 @@ const small = { amount: 1250, currency: 'EUR' };
 const unknown = 'cus_01m7epxwjmf7za77rhky2f93cc';
 const ip = '192.0.2.44';
 
-describe.each(databaseKinds)('the audit trail on %s', (kind) => {
+describe.each(databaseKinds)('the audit log on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
 
@@ -45,7 +46,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
 
   const expected = (answer: Answer, action: string, more: Partial<AuditRow>): AuditRow => ({
     orgId: acme.orgId,
-    id: expect.stringMatching(/^aud_[0-9a-z]{26}$/) as unknown as string,
+    id: expect.stringMatching(/^aud_[0-9a-z]{26}$/) as unknown as AuditRow['id'],
     at: expect.any(Number) as unknown as number,
     actorKind: 'api_key',
     actorId: acme.keyId,
@@ -53,7 +54,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
     action,
     resource: null,
     resourceId: null,
-    requestId: String(answer.headers['request-id']),
+    requestId: idFrom('request', String(answer.headers['request-id'])),
     ip,
     outcome: 'refused',
     code: answer.code,
@@ -61,7 +62,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
   });
 
   describe('has exactly one row', () => {
-    test('for each accepted write, with who, what, on what, from where and when', async () => {
+    test('for each accepted write, with actor, action, record, address and time', async () => {
       const since = Date.now();
       const created = await post(customers, { name: 'Ada' });
       const { id } = created.body;
@@ -81,7 +82,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       }
     });
 
-    test('for each move of a payment, a refund and a dispute, however many steps it takes', async () => {
+    test('for each advance of a payment, a refund and a dispute, regardless of the number of steps', async () => {
       const payment = await post(payments, { ...small, scenario: 'refund_pending' });
       const { id } = payment.body;
       const settled = await post(`${payments}/${id}/advance`, { to: 'settled' });
@@ -121,14 +122,14 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       }
     });
 
-    test('for each write of webhooks, accepted or refused; a test has one more for its end', async () => {
+    test('for each webhook write, accepted or rejected; a webhook test has a second row when it completes', async () => {
       const url = 'http://127.0.0.1:9/';
       const created = await post(webhooks, { url });
       const { id } = created.body;
       const on = (action: string, body?: unknown) => post(`${webhooks}/${id}/${action}`, body);
       const tested = await on('test');
-      const told = await post('developer_api_webhook_events', { type: 'payment.created' });
-      const eventId = told.body.id;
+      const createdEvent = await post('developer_api_webhook_events', { type: 'payment.created' });
+      const eventId = createdEvent.body.id;
       const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'failed' };
       const replayed = await post('developer_api_webhook_deliveries/replay', window);
       const writes: [Answer, string, string, string][] = [
@@ -137,7 +138,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
         [await on('rotate_secret'), 'webhooks.rotate_secret', 'webhook', id],
         [await on('disable'), 'webhooks.disable', 'webhook', id],
         [await on('enable'), 'webhooks.enable', 'webhook', id],
-        [told, 'webhook_events.create', 'event', eventId],
+        [createdEvent, 'webhook_events.create', 'event', eventId],
         [
           await post(`developer_api_webhook_events/${eventId}/replay`),
           'webhook_events.replay',
@@ -162,17 +163,17 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
         ]),
       );
       expect(await audited(tested)).toHaveLength(2);
-      const nobody = 'whk_01m7epxwjmf7za77rhky2f93cc';
+      const unknownWebhook = 'whk_01m7epxwjmf7za77rhky2f93cc';
       const refused: [answer: Answer, action: string, target?: Partial<AuditRow>][] = [
         [await post(webhooks, { url: '' }), 'webhooks.create'],
         [await post(webhooks, { url: 'ftp://example.test/' }), 'webhooks.create'],
         [await on('enable'), 'webhooks.enable', { resource: 'webhook', resourceId: id }],
-        [await post(`${webhooks}/${nobody}/update`, { description: 'x' }), 'webhooks.update'],
-        [await post(`${webhooks}/${nobody}/rotate_secret`), 'webhooks.rotate_secret'],
-        [await post(`${webhooks}/${nobody}/test`), 'webhooks.test'],
+        [await post(`${webhooks}/${unknownWebhook}/update`, { description: 'x' }), 'webhooks.update'],
+        [await post(`${webhooks}/${unknownWebhook}/rotate_secret`), 'webhooks.rotate_secret'],
+        [await post(`${webhooks}/${unknownWebhook}/test`), 'webhooks.test'],
         [await post('developer_api_webhook_events', { type: 'x' }), 'webhook_events.create'],
         [
-          await post(`developer_api_webhook_events/${eventId}/replay`, { webhookId: nobody }),
+          await post(`developer_api_webhook_events/${eventId}/replay`, { webhookId: unknownWebhook }),
           'webhook_events.replay',
           { resource: 'event', resourceId: eventId },
         ],
@@ -187,7 +188,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       }
     });
 
-    test('for each refused write, whatever the reason', async () => {
+    test('for each rejected write, for every kind of rejection', async () => {
       const archivedId = await newCustomer();
       await post(`${customers}/${archivedId}/archive`);
       const used = randomUUID();
@@ -221,23 +222,23 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       }
     });
 
-    test('for a write and for a read that the key had no scope for', async () => {
-      const bare = await acme.addKey({ scopes: [] });
+    test('for a write and for a read for which the key lacks the scope', async () => {
+      const scopeless = await acme.addKey({ scopes: [] });
       const refusals: [Answer, string][] = [
-        [await bare.client.post(payments, small, { remoteAddress: ip }), 'payments.create'],
-        [await bare.client.get(payments, '', { remoteAddress: ip }), 'listPayments'],
-        [await bare.client.get(`${customers}/x`, '', { remoteAddress: ip }), 'retrieveCustomer'],
+        [await scopeless.client.post(payments, small, { remoteAddress: ip }), 'payments.create'],
+        [await scopeless.client.get(payments, '', { remoteAddress: ip }), 'listPayments'],
+        [await scopeless.client.get(`${customers}/x`, '', { remoteAddress: ip }), 'retrieveCustomer'],
       ];
       for (const [answer, action] of refusals) {
         expect(answer.code).toBe('scope_missing');
-        expect(await audited(answer)).toEqual([expected(answer, action, { actorId: bare.keyId })]);
+        expect(await audited(answer)).toEqual([expected(answer, action, { actorId: scopeless.keyId })]);
       }
     });
 
-    test('for a key that was revoked or used from elsewhere', async () => {
+    test('for a request with a revoked key or from an address outside the allowed networks', async () => {
       const revoked = await acme.addKey({ revoked: true });
-      const bound = await acme.addKey({ allowedCidrs: ['10.0.0.0/8'] });
-      for (const holder of [revoked, bound]) {
+      const restricted = await acme.addKey({ allowedCidrs: ['10.0.0.0/8'] });
+      for (const holder of [revoked, restricted]) {
         const answer = await holder.client.get(payments, '', { remoteAddress: ip });
         expect(await audited(answer)).toEqual([expected(answer, 'listPayments', { actorId: holder.keyId })]);
       }
@@ -245,7 +246,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
   });
 
   describe('has no row', () => {
-    test('for a replay, accepted or refused', async () => {
+    test('for an idempotent replay, accepted or rejected', async () => {
       for (const body of [small, { ...small, currency: 'XXX' }]) {
         const key = randomUUID();
         const first = await post(payments, body, key);
@@ -256,7 +257,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       }
     });
 
-    test('for reads, found or not', async () => {
+    test('for reads, whether the record exists or not', async () => {
       const answers = [
         await acme.client.get(payments),
         await acme.client.get(`${payments}/x`),
@@ -267,7 +268,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
     });
   });
 
-  test('no secret is in any row of it, of the history, of the events or of the kept answers', async () => {
+  test('no secret appears in the audit log, the history, the events or the stored responses', async () => {
     await post(payments, small);
     await acme.client.post(payments, { key: acme.key });
     await acme.client.get(`${payments}/${acme.key}`);
@@ -287,7 +288,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
   });
 
   describe('history and events', () => {
-    test('tell each move of a record, in order, with the resource as the answer showed it', async () => {
+    test('record each transition in order, with the resource exactly as in the response', async () => {
       const created = await post(customers, { name: 'Ada', metadata: { b: '1', a: '2' } });
       const { id } = created.body;
       const updated = await post(`${customers}/${id}/update`, { email: 'ada@example.test' });
@@ -326,12 +327,12 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
           requestId: answer.headers['request-id'],
           createdAt: Date.parse(String(answer.body.updatedAt)),
         });
-        // Byte for byte: the data is signed later, as it is.
+        // Byte for byte: the data is signed later without any change.
         expect(event?.data).toBe(answer.text.replace(`,"requestId":"${answer.body.requestId}"`, ''));
       });
     });
 
-    test('tell the making of a payment', async () => {
+    test('record the creation of a payment', async () => {
       const created = await post(payments, { ...small, description: 'Ä "quoted" \\ 🎉' });
       const [history, events] = [await historyOf(created.body.id), await eventsOf(created.body.id)];
       expect(history).toMatchObject([
@@ -342,7 +343,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       expect(JSON.parse(events[0]?.data ?? '')).toEqual(resource);
     });
 
-    test('say nothing of a refusal or a replay', async () => {
+    test('record nothing for a rejected or replayed request', async () => {
       const id = await newCustomer();
       const key = randomUUID();
       await post(`${customers}/${id}/archive`, undefined, key);
@@ -353,7 +354,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       expect(await eventsOf(id)).toHaveLength(2);
     });
 
-    test('of keys and organizations are kept in the history and told to nobody', async () => {
+    test('store history for API keys and organizations without emitting an event', async () => {
       const history = await historyOf(acme.keyId);
       expect(history).toMatchObject([
         { action: 'create', actorKind: 'system', actorId: 'seed', eventId: null },
@@ -368,7 +369,7 @@ describe.each(databaseKinds)('the audit trail on %s', (kind) => {
       `delete from ${table}`,
       `truncate ${table}`,
       `truncate ${table} cascade`,
-    ])('the database refuses "%s"', async (sql) => {
+    ])('the database rejects "%s"', async (sql) => {
       await post(payments, small);
       const count = async () => {
         const text = `select count(*)::integer as n from ${table}`;

@@ -7,7 +7,9 @@ import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 
 const day = 86_400;
 
-/** Each scenario's steps and delays are tested beside the machine, in src/resources/payment-scenario and test/model. */
+/**
+ * Each scenario's steps and delays are tested next to the machine, in src/resources/payment-scenario and test/model.
+ */
 describe.each(databaseKinds)('autoAdvance on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
@@ -15,7 +17,7 @@ describe.each(databaseKinds)('autoAdvance on %s', (kind) => {
   let shop: Merchant;
 
   beforeAll(async () => {
-    // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
+    // Without the timer worker: it follows real time, and these tests use their own clock.
     server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock: () => wall });
   });
@@ -24,7 +26,7 @@ describe.each(databaseKinds)('autoAdvance on %s', (kind) => {
     shop = await openMerchant(server, { app });
   });
 
-  test('a payment walks by itself, and what the clock reports is in the database', async () => {
+  test('a payment advances automatically, and every effect reported by the clock is in the database', async () => {
     const { id } = await shop.payments.create({ autoAdvance: true });
     const advanced = await shop.clock.advance({ seconds: 365 * day });
     expect(advanced.complete).toBe(true);

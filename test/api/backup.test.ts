@@ -10,17 +10,17 @@ import { openReceiver } from '../support/receiver.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
-const secret = 'kept apart from the backup, as it should be';
+const secret = 'stored outside the backup, as recommended';
 const payment = { amount: 1250, currency: 'EUR', captureMethod: 'automatic' };
 
-/** Some books, a webhook whose secret is encrypted, and an answer to be found again. */
+/** Creates ledger entries, a webhook with an encrypted secret and a stored idempotent response. */
 async function live(server: Server): Promise<{ readonly holder: Tenant; readonly first: unknown }> {
   const holder = await tenant(server);
   const { client } = holder;
   await client.post('developer_api_webhooks', { url: 'http://127.0.0.1:9/', eventTypes: ['refund.*'] });
-  const made = await client.post('developer_api_payments', payment, { idempotencyKey: 'before' });
-  await client.post(`developer_api_payments/${made.body.id}/advance`, { to: 'settled' });
-  return { holder, first: made.body };
+  const created = await client.post('developer_api_payments', payment, { idempotencyKey: 'before' });
+  await client.post(`developer_api_payments/${created.body.id}/advance`, { to: 'settled' });
+  return { holder, first: created.body };
 }
 
 async function expectRestored(
@@ -31,10 +31,10 @@ async function expectRestored(
   const again = await client.post('developer_api_payments', payment, { idempotencyKey: 'before' });
   expect(again.headers['idempotent-replayed']).toBe('true');
   expect(JSON.stringify(again.body)).toBe(JSON.stringify(first));
-  // It goes on: the secret of the webhook can be read, and new events are sent.
+  // The server is fully usable: it can decrypt the webhook secret, and it sends new events.
   const receiver = await openReceiver();
-  const [hook] = (await client.get('developer_api_webhooks')).body.data as unknown as { id: string }[];
-  await client.post(`developer_api_webhooks/${hook?.id}/update`, { url: receiver.url, eventTypes: ['*'] });
+  const [webhook] = (await client.get('developer_api_webhooks')).body.data as unknown as { id: string }[];
+  await client.post(`developer_api_webhooks/${webhook?.id}/update`, { url: receiver.url, eventTypes: ['*'] });
   await client.post('developer_api_payments', payment);
   expect((await receiver.waitFor(1))[0]?.headers['webhook-signature']).toMatch(/^v1,/);
   await receiver.close();
@@ -44,7 +44,7 @@ async function expectRestored(
 }
 
 describe('an embedded server', () => {
-  it('is as it was when its stopped directory is copied elsewhere', async () => {
+  it('is restored completely from a copy of its stopped data directory', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-backup-'));
     const server = await openServer('pglite', { dataDirectory: path.join(folder, 'data') });
     const before = await live(server);
@@ -60,7 +60,7 @@ describe('an embedded server', () => {
 
 const binaries = systemBinaries();
 
-// The PostgreSQL of the test run comes without pg_dump, and that of another version refuses to dump it.
+// The test run's PostgreSQL ships without pg_dump, and a pg_dump of another version refuses to dump it.
 describe.skipIf(binaries === undefined)(
   'a server on PostgreSQL (skipped where the system has no PostgreSQL with pg_dump)',
   () => {
@@ -76,13 +76,13 @@ describe.skipIf(binaries === undefined)(
     const run = (program: string, ...flags: string[]) =>
       execFileSync(path.join(binaries ?? '', program), flags, { stdio: ['ignore', 'pipe', 'pipe'] });
 
-    it('is as it was when a dump, taken while it runs, is restored into another database', async () => {
+    it('is restored completely into another database from a dump taken while it runs', async () => {
       const databaseUrl = await postgres.createDatabase('sandbank');
       const server = await openServer('postgres', { databaseUrl, secret });
       const before = await live(server);
       const dump = path.join(folder, 'sandbank.dump');
       run('pg_dump', '--format=custom', `--file=${dump}`, databaseUrl);
-      // What comes after the dump is not in it.
+      // Writes after the dump are not in it.
       await before.holder.client.post('developer_api_payments', payment, { idempotencyKey: 'after' });
       await server.close();
       const restoredUrl = await postgres.createDatabase('restored');
@@ -102,7 +102,7 @@ describe.skipIf(binaries === undefined)(
       await restored.close();
     });
 
-    it('does not start on a restored database with another secret', async () => {
+    it('does not start on a restored database with a different secret', async () => {
       const databaseUrl = new URL(postgres.url.replace(/postgres$/, 'restored')).href;
       await expect(openServer('postgres', { databaseUrl, secret: `${secret}?` })).rejects.toThrow(
         'SANDBANK_SECRET',
@@ -111,7 +111,7 @@ describe.skipIf(binaries === undefined)(
   },
 );
 
-/** Debian's place for them, newest first. */
+/** Debian's binary directories, newest first. */
 function systemBinaries(): string | undefined {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];

@@ -1,6 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Submission } from '../../src/engine/submission.ts';
-import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { ClockRunner } from '../../src/runs/advance-run.ts';
 import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
@@ -14,26 +12,25 @@ import { testReceiver } from '../support/webhooks.ts';
 
 const transfers = 'developer_api_transfers';
 const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 };
-/** An advance is over after 1.5 seconds instead of 30. */
-const haste = 20;
+/** Makes `uptime` run 20 times as fast: an advance reaches its limit after 1.5 seconds instead of 30. */
+const speedup = 20;
 
-describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (kind) => {
+describe.each(databaseKinds)('an advance with a hanging receiver, on %s', (kind) => {
   let server: Server;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
   });
 
-  test('keeps timers behind the deliveries that are due before them, and reports what is left', async () => {
+  test('fires no timer before the deliveries due earlier, and reports the remaining work', async () => {
     const runner = new ClockRunner({
       ...server,
       wallClock: Date.now,
-      uptime: () => performance.now() * haste,
+      uptime: () => performance.now() * speedup,
       onError: () => undefined,
     });
-    const errands = new Map([[beginAdvance.name, (asked: Submission) => runner.advance(asked)]]);
     const shop = await openMerchant(server, { isFrozen: true });
-    const time = clockApi(shop.clientOn(openApp(server, { errands })));
+    const time = clockApi(shop.clientOn(openApp(server, { runner })));
     const open: (() => void)[] = [];
     const receiver = await testReceiver((_received, response) => {
       open.push(() => response.writeHead(204).end());
@@ -45,12 +42,12 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
     };
     await receiver.waitFor(1);
 
-    // There is no timer on the way: the clock arrives, and the delivery of the start is still open.
+    // There is no timer in this range: the clock arrives, and the delivery from the start is still open.
     const minute = await time.advance({ seconds: 60 });
     expect(minute).toMatchObject({ complete: false, happened: [] });
     expect(minute.left).toMatchObject({ timers: 0, deliveries: 1, passedOver: 1, nextAt: start });
 
-    // The quote expires after half an hour, and not before the delivery was attempted.
+    // The quote expires after half an hour, but not before the delivery was attempted.
     const hour = await time.advance({ seconds: 3_600 });
     expect(hour).toMatchObject({ complete: false, happened: [] });
     expect(hour.left).toMatchObject({ timers: 1, deliveries: 1, passedOver: 1, nextAt: start });
@@ -66,14 +63,15 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
     expect(expectOk(await shop.client.get(`${transfers}/${id}`)).status).toBe('expired');
   });
 
-  test('continues when another request takes the timer that is next', async () => {
+  test('continues when another request cancels the next timer', async () => {
     const shop = await openMerchant(server, { isFrozen: true });
     const receiver = await testReceiver(withStatus(500));
     await shop.createWebhook(receiver);
     const { id } = expectOk(await shop.client.post(transfers, quote));
     await receiver.waitFor(1);
     receiver.answer(withStatus(204));
-    // The retry is due between the two timers: behind the quote, which expires after half an hour, and before the authorization.
+    // The retry is due between the two timers: after the quote expires (half an hour) and before the authorization
+    // does.
     const retry = `update deliveries set due_at = now() + interval '1 hour' where org_id = $1 and status = 'pending'`;
     await expect
       .poll(() =>
@@ -82,11 +80,11 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
       .toHaveLength(1);
     const payment = await paymentApi(shop.client).createAndAdvance(['authorize']);
 
-    let isTaken = false;
+    let isCanceled = false;
     const rows: Server['reader']['rows'] = async (statement, values) => {
       const found = await server.reader.rows(statement, values);
-      if (statement.name === 'timers_due' && !isTaken) {
-        isTaken = true;
+      if (statement.name === 'timers_due' && !isCanceled) {
+        isCanceled = true;
         expectOk(await shop.client.post(`${transfers}/${id}/advance`, { action: 'cancel' }));
       }
       return found as never;
@@ -97,10 +95,9 @@ describe.each(databaseKinds)('an advance beside a receiver that hangs, on %s', (
       uptime: () => performance.now(),
       onError: () => undefined,
     });
-    const errands = new Map([[beginAdvance.name, (asked: Submission) => runner.advance(asked)]]);
-    const time = clockApi(shop.clientOn(openApp(server, { errands })));
+    const time = clockApi(shop.clientOn(openApp(server, { runner })));
     const advanced = await time.advance({ seconds: 8 * 86_400 });
-    expect(isTaken).toBe(true);
+    expect(isCanceled).toBe(true);
     expect(advanced).toMatchObject({ complete: true });
     expect(advanced.happened.map(({ type, event }) => `${type} ${event}`)).toContain(
       'payment payment.expired',

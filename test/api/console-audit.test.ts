@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rowsLookedAtMax } from '../../src/resources/audit/store.ts';
+import { rowsScannedMax } from '../../src/resources/audit/store.ts';
 import { consoleRoutes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { readConsole } from '../support/principal.ts';
@@ -21,16 +21,16 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-describe.each(databaseKinds)('the audit trail in the console on %s', (kind) => {
+describe.each(databaseKinds)('the audit log in the console on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
   let paymentId: string;
 
-  const list = (query: Record<string, unknown> = {}, whose = acme) =>
-    readConsole<Page>(server, consoleRoutes, 'audit', whose, { query });
-  const pay = (whose = acme, body: object = { amount: 100, currency: 'EUR' }) =>
-    whose.client.post('developer_api_payments', body);
+  const list = (query: Record<string, unknown> = {}, holder = acme) =>
+    readConsole<Page>(server, consoleRoutes, 'audit', holder, { query });
+  const pay = (holder = acme, body: object = { amount: 100, currency: 'EUR' }) =>
+    holder.client.post('developer_api_payments', body);
 
   beforeAll(async () => {
     server = await sharedServer(kind);
@@ -40,7 +40,7 @@ describe.each(databaseKinds)('the audit trail in the console on %s', (kind) => {
     await pay(other);
   });
 
-  test('shows who did what, newest first, keys and the server by name', async () => {
+  test('shows the actor and the action, newest first, with names for keys and the server', async () => {
     const { data, hasMore } = await list();
     expect(hasMore).toBe(false);
     expect(data.map(({ action }) => action).slice(0, 2)).toEqual(['payments.create', 'payments.create']);
@@ -63,9 +63,9 @@ describe.each(databaseKinds)('the audit trail in the console on %s', (kind) => {
     expect(data.at(-1)?.actor).toEqual({ kind: 'system', id: 'seed', name: 'seed' });
   });
 
-  test('is filtered by actor, action, resource, outcome and time', async () => {
+  test('filters by actor, action, resource, outcome and time', async () => {
     const all = (await list()).data;
-    const fits: [Record<string, unknown>, (entry: Entry) => boolean][] = [
+    const cases: [Record<string, unknown>, (entry: Entry) => boolean][] = [
       [{ actorId: acme.keyId }, ({ actor }) => actor.id === acme.keyId],
       [{ action: 'payments.create' }, ({ action }) => action === 'payments.create'],
       [{ resourceId: paymentId }, ({ resourceId }) => resourceId === paymentId],
@@ -76,15 +76,15 @@ describe.each(databaseKinds)('the audit trail in the console on %s', (kind) => {
       [{ after: '2020-01-01T00:00:00Z', before: '2021-01-01T00:00:00Z' }, () => false],
       [{ action: 'nothing' }, () => false],
     ];
-    for (const [query, isFit] of fits)
+    for (const [query, matches] of cases)
       expect(await list(query), JSON.stringify(query)).toEqual({
-        data: all.filter(isFit),
+        data: all.filter(matches),
         hasMore: false,
         nextCursor: null,
       });
   });
 
-  test('is paged', async () => {
+  test('returns pages', async () => {
     const all = (await list()).data;
     const paged: Entry[] = [];
     for (let cursor: string | null = null, pages = 0; pages < all.length; pages += 1) {
@@ -107,9 +107,9 @@ describe.each(databaseKinds)('the audit trail in the console on %s', (kind) => {
     expect(foreign.some(({ id }) => ids.has(id))).toBe(false);
   });
 
-  test('of many rows is looked through in bounded steps, which together find all', async () => {
+  test('scans many rows in steps of limited size, which together find every match', async () => {
     const busy = await tenant(server);
-    const rows = rowsLookedAtMax + 5_000;
+    const rows = rowsScannedMax + 5_000;
     await server.database.script(
       `insert into audit (org_id, id, at, actor_kind, actor_id, action, request_id, outcome)
        select '${busy.orgId}', 'aud_00' || lpad(n::text, 24, '0'), now(), 'system', 'load',
@@ -122,10 +122,10 @@ describe.each(databaseKinds)('the audit trail in the console on %s', (kind) => {
     expect(second).toMatchObject({ data: [{ action: 'rare' }], hasMore: false, nextCursor: null });
   });
 
-  test('is verified: intact with its head, and broken with words', async () => {
+  test('verification reports an intact log with its head, and a broken one with a message', async () => {
     await server.sealer.seal();
-    const verify = (whose = acme) =>
-      readConsole(server, consoleRoutes, 'audit/verification', whose, { now: Date.now() });
+    const verify = (holder = acme) =>
+      readConsole(server, consoleRoutes, 'audit/verification', holder, { now: Date.now() });
     expect(await verify()).toEqual({
       object: 'audit_verification',
       sandbox: true,

@@ -29,19 +29,19 @@ const dayMs = 86_400_000;
 describe.each(databaseKinds)('the overview on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
-  // Moved on for each reading: what was read is kept for some seconds.
+  // Advanced for each read, because a result is cached for some seconds.
   let now = Date.now();
 
-  const read = (whose: Tenant, days = 1, at?: number) => {
+  const read = (holder: Tenant, days = 1, at?: number) => {
     now += 6_000;
-    return readConsole<Overview>(server, consoleRoutes, 'overview', whose, {
+    return readConsole<Overview>(server, consoleRoutes, 'overview', holder, {
       query: { days },
       now: at ?? now,
     });
   };
-  const pay = async (whose: Tenant, amount: number, currency: string, to?: string) => {
-    const { id } = (await whose.client.post('developer_api_payments', { amount, currency })).body;
-    if (to) await whose.client.post(`developer_api_payments/${id}/advance`, { to });
+  const pay = async (holder: Tenant, amount: number, currency: string, to?: string) => {
+    const { id } = (await holder.client.post('developer_api_payments', { amount, currency })).body;
+    if (to) await holder.client.post(`developer_api_payments/${id}/advance`, { to });
     return id;
   };
 
@@ -53,7 +53,7 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     await receiver?.close();
   });
 
-  test('counts payments by status and sums them by currency and period, of this organization alone', async () => {
+  test('counts payments by status and sums them by currency and period, for this organization only', async () => {
     const [acme, other] = [await tenant(server), await tenant(server)];
     await pay(acme, 100, 'EUR');
     await pay(acme, 250, 'EUR', 'captured');
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     [1, 3_600, 24],
     [7, 21_600, 28],
     [30, 86_400, 30],
-  ])('of %i days has parts of %i seconds', async (days, seconds, parts) => {
+  ])('%i days are split into buckets of %i seconds', async (days, seconds, parts) => {
     const acme = await tenant(server);
     const overview = await read(acme, days);
     expect(overview.bucketSeconds).toBe(seconds);
@@ -88,7 +88,7 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     expect(overview.webhooks.byBucket[0]?.at).toBe(overview.from);
   });
 
-  test('leaves out what is older, by the wall clock and not by that of the application', async () => {
+  test('excludes older payments, by wall-clock time and not by the application clock', async () => {
     const acme = await tenant(server);
     await pay(acme, 100, 'EUR');
     const id = await pay(acme, 50, 'EUR');
@@ -104,7 +104,7 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     expect(Math.abs((at[1] ?? 0) - (at[0] ?? 0) - 3 * dayMs)).toBeLessThanOrEqual(21_600_000);
   });
 
-  test('counts deliveries by what came of them', async () => {
+  test('counts deliveries by outcome', async () => {
     const acme = await tenant(server);
     await acme.client.post('developer_api_webhooks', { url: receiver.url });
     await pay(acme, 100, 'EUR');
@@ -114,7 +114,7 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     });
   });
 
-  test('says a sum that no number holds exactly as text', async () => {
+  test('returns a sum beyond the safe integer range as text', async () => {
     const acme = await tenant(server);
     await server.database.script(`insert into payments (org_id, id, app_id, status, version, amount, currency, amount_capturable,
         amount_captured, amount_refunded, amount_disputed, fee_amount, capture_method, payment_method_type, metadata, scenario,
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     expect(volume.map(({ amount }) => amount)).toEqual(['9999999999990000']);
   });
 
-  test('is kept for five seconds', async () => {
+  test('is cached for five seconds', async () => {
     const acme = await tenant(server);
     const at = now;
     const [first, second] = [await read(acme, 1, at), await read(acme, 1, at + 4_999)];

@@ -17,10 +17,10 @@ describe.each(databaseKinds)('search on %s', (kind) => {
   let acme: Tenant;
   let other: Tenant;
 
-  const search = async (q: string, whose = acme) =>
-    (await readConsole<Found>(server, consoleRoutes, 'search', whose, { query: { q } })).hits;
-  const make = async (path: string, body: object, whose = acme) => {
-    const answer = await whose.client.post(path, body);
+  const search = async (q: string, holder = acme) =>
+    (await readConsole<Found>(server, consoleRoutes, 'search', holder, { query: { q } })).hits;
+  const create = async (path: string, body: object, holder = acme) => {
+    const answer = await holder.client.post(path, body);
     expect(answer.status, answer.text).toBeLessThan(300);
     return answer.body;
   };
@@ -30,16 +30,16 @@ describe.each(databaseKinds)('search on %s', (kind) => {
     [acme, other] = [await tenant(server), await tenant(server)];
   });
 
-  test('finds whatever has the id, and nothing of another organization', async () => {
-    const payment = await make('developer_api_payments', { ...money, reference: 'by-id' });
-    await make(`developer_api_payments/${payment.id}/advance`, { to: 'captured' });
-    const refund = await make(`developer_api_payments/${payment.id}/refund`, { amount: 1 });
-    const disputed = await make(`developer_api_payments/${payment.id}/advance`, { action: 'dispute' });
-    const customer = await make('developer_api_customers', { name: 'Ida' });
-    const transfer = await make('developer_api_transfers', quote);
-    const webhook = await make('developer_api_webhooks', { url: 'http://127.0.0.1:9/' });
-    const told = await make('developer_api_webhook_events', { type: 'payment.created' });
-    const deliveries = await acme.client.get('developer_api_webhook_deliveries', `eventId=${told.id}`);
+  test('finds a record of any type by id, and nothing of another organization', async () => {
+    const payment = await create('developer_api_payments', { ...money, reference: 'by-id' });
+    await create(`developer_api_payments/${payment.id}/advance`, { to: 'captured' });
+    const refund = await create(`developer_api_payments/${payment.id}/refund`, { amount: 1 });
+    const disputed = await create(`developer_api_payments/${payment.id}/advance`, { action: 'dispute' });
+    const customer = await create('developer_api_customers', { name: 'Ida' });
+    const transfer = await create('developer_api_transfers', quote);
+    const webhook = await create('developer_api_webhooks', { url: 'http://127.0.0.1:9/' });
+    const event = await create('developer_api_webhook_events', { type: 'payment.created' });
+    const deliveries = await acme.client.get('developer_api_webhook_deliveries', `eventId=${event.id}`);
     const hits = [
       { kind: 'payment', id: payment.id, title: '1000 EUR', subtitle: 'by-id', status: 'disputed' },
       { kind: 'refund', id: refund.id, title: '1 EUR', subtitle: payment.id, status: 'succeeded' },
@@ -53,7 +53,7 @@ describe.each(databaseKinds)('search on %s', (kind) => {
       { kind: 'customer', id: customer.id, title: 'Ida', subtitle: null, status: 'active' },
       { kind: 'transfer', id: transfer.id, title: '5000 EUR to USD', subtitle: null, status: 'quoted' },
       { kind: 'webhook', id: webhook.id, title: 'http://127.0.0.1:9/', subtitle: null, status: 'enabled' },
-      { kind: 'event', id: told.id, title: 'payment.created', subtitle: expect.any(String), status: 'ok' },
+      { kind: 'event', id: event.id, title: 'payment.created', subtitle: expect.any(String), status: 'ok' },
       {
         kind: 'delivery',
         id: deliveries.body.data[0]?.id ?? '',
@@ -78,14 +78,14 @@ describe.each(databaseKinds)('search on %s', (kind) => {
       expect(await search(id)).toEqual([]);
   });
 
-  test('finds payments, transfers and customers by their reference, and by how it begins', async () => {
+  test('finds payments, transfers and customers by reference or reference prefix', async () => {
     const reference = 'Order 7% _x\\';
-    const payment = await make('developer_api_payments', { ...money, reference });
-    const longer = await make('developer_api_payments', { ...money, reference: `${reference}-b` });
-    const transfer = await make('developer_api_transfers', { ...quote, reference: `${reference}é` });
-    const customer = await make('developer_api_customers', { name: 'Olga', reference });
-    await make('developer_api_payments', { ...money, reference: 'Order 70' });
-    await make('developer_api_payments', { ...money, reference }, other);
+    const payment = await create('developer_api_payments', { ...money, reference });
+    const longer = await create('developer_api_payments', { ...money, reference: `${reference}-b` });
+    const transfer = await create('developer_api_transfers', { ...quote, reference: `${reference}é` });
+    const customer = await create('developer_api_customers', { name: 'Olga', reference });
+    await create('developer_api_payments', { ...money, reference: 'Order 70' });
+    await create('developer_api_payments', { ...money, reference }, other);
     const ids = [payment.id, longer.id, transfer.id, customer.id];
     expect((await search(reference)).map(({ id }) => id)).toEqual(ids);
     expect((await search('Order 7%')).map(({ id }) => id)).toEqual(ids);
@@ -94,20 +94,20 @@ describe.each(databaseKinds)('search on %s', (kind) => {
     expect(await search('%')).toEqual([]);
   });
 
-  test('finds customers by name and e-mail, in any case, each once', async () => {
-    const ada = await make('developer_api_customers', { name: 'Ada Lovelace', email: 'Ada@Example.test' });
-    const mail = await make('developer_api_customers', { email: 'adam@example.test' });
-    await make('developer_api_customers', { name: 'Ada of another house' }, other);
+  test('finds customers by name and e-mail, case-insensitively, each once', async () => {
+    const ada = await create('developer_api_customers', { name: 'Ada Lovelace', email: 'Ada@Example.test' });
+    const mail = await create('developer_api_customers', { email: 'adam@example.test' });
+    await create('developer_api_customers', { name: 'Ada of another house' }, other);
     expect((await search('aDa')).map(({ id }) => id).sort()).toEqual([ada.id, mail.id].sort());
     expect((await search('ADA@example.TEST')).map(({ id }) => id)).toEqual([ada.id]);
     expect((await search('ada l')).map(({ id }) => id)).toEqual([ada.id]);
     expect(await search('lovelace')).toEqual([]);
   });
 
-  test('shows twenty hits at most', async () => {
+  test('returns at most twenty hits', async () => {
     await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
-        make('developer_api_payments', { ...money, reference: `many-${i}` }),
+        create('developer_api_payments', { ...money, reference: `many-${i}` }),
       ),
     );
     expect(await search('many-')).toHaveLength(20);
@@ -117,14 +117,14 @@ describe.each(databaseKinds)('search on %s', (kind) => {
     ['developer_api_payments', money],
     ['developer_api_transfers', quote],
     ['developer_api_customers', { name: 'Ref' }],
-  ])('the list %s is filtered by the exact reference', async (path, body) => {
+  ])('the list %s filters by the exact reference', async (path, body) => {
     const reference = `exact ${path}`;
     const [first, second] = [
-      await make(path, { ...body, reference }),
-      await make(path, { ...body, reference }),
+      await create(path, { ...body, reference }),
+      await create(path, { ...body, reference }),
     ];
-    await make(path, { ...body, reference: `${reference}!` });
-    await make(path, { ...body, reference }, other);
+    await create(path, { ...body, reference: `${reference}!` });
+    await create(path, { ...body, reference }, other);
     const list = (more = '') => acme.client.get(path, `reference=${encodeURIComponent(reference)}${more}`);
     const found = await list();
     expect(found.body.data.map(({ id }) => id)).toEqual([second.id, first.id]);

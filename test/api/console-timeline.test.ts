@@ -29,8 +29,8 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
   let other: Tenant;
   let receiver: Receiver;
 
-  const read = (id: string, whose = acme) =>
-    readConsole<Timeline>(server, consoleRoutes, 'timeline/{id}', whose, { params: { id } });
+  const read = (id: string, holder = acme) =>
+    readConsole<Timeline>(server, consoleRoutes, 'timeline/{id}', holder, { params: { id } });
   const post = async (path: string, body?: object) => {
     const answer = await acme.client.post(path, body);
     expect(answer.status, answer.text).toBeLessThan(300);
@@ -41,8 +41,8 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
     await post(`${payments}/${id}/advance`, { to });
     return id;
   };
-  const titles = (items: readonly Item[], which: string) =>
-    items.filter((item) => item.kind === which).map(({ title }) => title);
+  const titles = (items: readonly Item[], itemKind: string) =>
+    items.filter((item) => item.kind === itemKind).map(({ title }) => title);
 
   beforeAll(async () => {
     server = await sharedServer(kind);
@@ -54,9 +54,9 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
     await receiver?.close();
   });
 
-  test('of a payment has its moves, events, entries, what the provider said and its deliveries, newest first', async () => {
+  test('of a payment has its transitions, events, ledger entries, provider events and deliveries, newest first', async () => {
     const id = await pay('settled', { captureMethod: 'manual' });
-    // Else the request log may be written between the two reads.
+    // Otherwise the request log may be written between the two reads.
     await server.requestLog.flush();
     const { items } = await vi.waitFor(async () => {
       const timeline = await read(id);
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
     expect(await read(id)).toMatchObject({ object: 'timeline', status: 'ok', id, hasMore: false, items });
   });
 
-  test('of a refund and of a dispute has what they did to the books of their payment, and nothing else of it', async () => {
+  test('of a refund or a dispute has only its own ledger entries, not the rest of its payment', async () => {
     const id = await pay('captured');
     const refund = await post(`${payments}/${id}/refund`, { amount: 300 });
     await post(`${payments}/${id}/refund`, { amount: 200 });
@@ -110,7 +110,7 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
     expect(titles(dispute, 'ledger_entry')).toEqual(['dispute']);
   });
 
-  test('of a transfer has its own', async () => {
+  test('of a transfer has its transitions, events, ledger entries and provider events', async () => {
     const quote = {
       sourceCurrency: 'EUR',
       targetCurrency: 'USD',
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
     expect(titles(items, 'provider_event').length).toBeGreaterThan(0);
   });
 
-  test('of what is not there, or is of another organization, is not found', async () => {
+  test('of an unknown record, or one of another organization, is not found', async () => {
     const id = await pay('captured');
     const refund = await post(`${payments}/${id}/refund`, { amount: 300 });
     for (const one of [id, refund.id])
@@ -135,7 +135,7 @@ describe.each(databaseKinds)('a timeline on %s', (kind) => {
       expect(await read(one)).toMatchObject({ ok: false, code: 'resource_not_found' });
   });
 
-  test('is bounded, and says that there is more', async () => {
+  test('is limited to 200 items, and reports that there are more', async () => {
     const { id } = await post(payments, { amount: 1_000, currency: 'EUR' });
     await server.database.script(`insert into events (org_id, id, app_id, type, resource, resource_id, sequence, request_id, data, created_at)
       select '${acme.orgId}', 'evt_00' || lpad(n::text, 24, '0'), 'app_x', 'payment.created', 'payment', '${id}', n, 'req_x', '{}',

@@ -14,13 +14,13 @@ import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openApp, openServer, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
-import { auditOf, found, newcomer, ok, register } from '../support/visitor.ts';
+import { auditOf, createApplication, createOrganization, newPerson, ok } from '../support/visitor.ts';
 
 const coverage = 'developer_api_coverage';
 const payments = 'developer_api_payments';
 const small = { amount: 1_000, currency: 'EUR' };
 
-/** What was met, as `kind name`, with how often. */
+/** Counts of the covered items, by `kind name`. */
 type Counts = Readonly<Record<string, number>>;
 
 function countsIn({ sections }: Pick<CoverageReport, 'sections'>): Counts {
@@ -37,9 +37,9 @@ async function report({ client }: Pick<KeyHolder, 'client'>, query = ''): Promis
   return body as unknown as CoverageReport;
 }
 
-/** Without what it takes to look. */
+/** Without the request that reads the report. */
 async function counts(holder: Pick<KeyHolder, 'client'>): Promise<Counts> {
-  const { 'operation getCoverage': _looks, ...rest } = countsIn(await report(holder));
+  const { 'operation getCoverage': _ownReads, ...rest } = countsIn(await report(holder));
   return rest;
 }
 
@@ -52,12 +52,12 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
     acme = await tenant(server);
   });
 
-  describe('what can be met', () => {
+  describe('the coverable items', () => {
     const namesOf = async (kindOf: string) => {
       const { sections } = await report(acme);
       return sections.find((one) => one.kind === kindOf)?.items.map(({ name }) => name) ?? [];
     };
-    interface Shown {
+    interface StateMachinesBody {
       readonly machines: readonly {
         readonly resource: string;
         readonly states: readonly string[];
@@ -70,7 +70,7 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
         }[];
       }[];
     }
-    let machines: Shown['machines'];
+    let machines: StateMachinesBody['machines'];
     let document: {
       paths: Record<string, Record<string, { operationId: string }>>;
       webhooks: object;
@@ -80,33 +80,33 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
     };
     beforeAll(async () => {
       const shown = await acme.client.get('developer_api_state_machines');
-      ({ machines } = shown.body as unknown as Shown);
+      ({ machines } = shown.body as unknown as StateMachinesBody);
       document = JSON.parse((await server.app.inject('/openapi.json')).body);
     });
 
-    test('are the states and moves that the server shows, but for the one that leaves no trace', async () => {
-      const states = machines.flatMap(({ resource, states: own }) =>
-        own.map((state) => `${resource}.${state}`),
+    test('are the states and transitions of the state machines, except those without a history row', async () => {
+      const states = machines.flatMap(({ resource, states: machineStates }) =>
+        machineStates.map((state) => `${resource}.${state}`),
       );
       expect(await namesOf('state')).toEqual(states);
-      const moves = machines.flatMap(({ resource, moves: own }) =>
-        own.flatMap(({ action, from, to, stays }) => {
-          const starts = from.length === 0 ? [''] : from.map((state) => `${state} `);
-          return starts.flatMap((start) =>
+      const moves = machines.flatMap(({ resource, moves: machineMoves }) =>
+        machineMoves.flatMap(({ action, from, to, stays }) => {
+          const startStates = from.length === 0 ? [''] : from.map((state) => `${state} `);
+          return startStates.flatMap((start) =>
             (stays ? [start.trim()] : to).map((end) => `${resource}.${action}: ${start}-> ${end}`),
           );
         }),
       );
-      const traceless = ['webhook.test: enabled -> enabled', 'webhook.test: disabled -> disabled'];
-      expect(moves).toEqual(expect.arrayContaining(traceless));
-      const wanted = moves.filter((move) => !traceless.includes(move));
+      const withoutHistory = ['webhook.test: enabled -> enabled', 'webhook.test: disabled -> disabled'];
+      expect(moves).toEqual(expect.arrayContaining(withoutHistory));
+      const wanted = moves.filter((move) => !withoutHistory.includes(move));
       expect((await namesOf('move')).toSorted()).toEqual([...new Set(wanted)].toSorted());
       expect(wanted).toEqual(
         expect.arrayContaining(['payment.create: -> pending', 'payment.capture: authorized -> captured']),
       );
     });
 
-    test('are the events that webhooks are told', async () => {
+    test('are the events sent to webhooks', async () => {
       const events = await namesOf('event');
       expect(events).toEqual(Object.keys(document.webhooks));
       expect(events.toSorted()).toEqual(machines.flatMap((one) => one.events).toSorted());
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       expect((await namesOf('operation')).toSorted()).toEqual(operations.toSorted());
     });
 
-    test('are the errors that a key can meet; the rest comes before anybody is known', async () => {
+    test('are the errors that an authenticated request can get; the others occur before authentication', async () => {
       const codes = document.components.schemas.Error.properties.error.properties.code.enum;
       const errors = await namesOf('error');
       const early = codes.filter((code) => !errors.includes(code));
@@ -128,39 +128,39 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
         ...['api_key_missing', 'api_key_invalid', 'route_not_found', 'method_not_allowed'],
         'host_not_allowed',
       ]);
-      const own = await tenant(server);
-      const bare = new ApiClient(server.app, null);
-      expect((await bare.get(payments)).code).toBe('api_key_missing');
+      const org = await tenant(server);
+      const anonymous = new ApiClient(server.app, null);
+      expect((await anonymous.get(payments)).code).toBe('api_key_missing');
       const elsewhere = { method: 'GET', headers: { host: 'elsewhere.test' } } as const;
-      expect((await own.client.send(payments, elsewhere)).code).toBe('host_not_allowed');
+      expect((await org.client.send(payments, elsewhere)).code).toBe('host_not_allowed');
       expect((await new ApiClient(server.app, 'sbk').get(payments)).code).toBe('api_key_invalid');
-      expect((await own.client.get('nowhere')).code).toBe('route_not_found');
-      expect((await own.client.send(payments, { method: 'PUT' })).code).toBe('method_not_allowed');
-      expect(await counts(own)).toEqual({});
+      expect((await org.client.get('nowhere')).code).toBe('route_not_found');
+      expect((await org.client.send(payments, { method: 'PUT' })).code).toBe('method_not_allowed');
+      expect(await counts(org)).toEqual({});
     });
 
-    test('adds up, and begins with nothing', async () => {
-      const own = await tenant(server);
-      const { summary, sections } = await report(own);
+    test('add up in the summary, and start at zero', async () => {
+      const org = await tenant(server);
+      const { summary, sections } = await report(org);
       expect(sections.map((one) => one.kind)).toEqual(['state', 'move', 'event', 'operation', 'error']);
       expect(summary).toEqual({ met: 0, total: coverageUniverse.length });
       for (const { items, total, met } of sections) expect([items.length, 0]).toEqual([total, met]);
-      const next = await report(own);
+      const next = await report(org);
       expect(next.summary.met).toBe(1);
       expect(countsIn(next)).toEqual({ 'operation getCoverage': 1 });
     });
   });
 
-  describe('what was met', () => {
-    test('is counted exactly, one for each time', async () => {
-      const own = await tenant(server);
-      const made = [await own.client.post(payments, small), await own.client.post(payments, small)];
-      const id = made[0]?.body.id;
-      await own.client.post(`${payments}/${id}/advance`, { action: 'authorize' });
-      await own.client.post(`${payments}/${id}/advance`, { action: 'capture' });
-      await own.client.get(`${payments}/${id}`);
-      await own.client.send(`${payments}/${id}`, { method: 'HEAD' });
-      expect(await counts(own)).toEqual({
+  describe('the covered items', () => {
+    test('are counted exactly, once per occurrence', async () => {
+      const org = await tenant(server);
+      const created = [await org.client.post(payments, small), await org.client.post(payments, small)];
+      const id = created[0]?.body.id;
+      await org.client.post(`${payments}/${id}/advance`, { action: 'authorize' });
+      await org.client.post(`${payments}/${id}/advance`, { action: 'capture' });
+      await org.client.get(`${payments}/${id}`);
+      await org.client.send(`${payments}/${id}`, { method: 'HEAD' });
+      expect(await counts(org)).toEqual({
         'state payment.pending': 2,
         'state payment.authorized': 1,
         'state payment.captured': 1,
@@ -176,14 +176,14 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       });
     });
 
-    test('has what other records bring along, and walks step by step', async () => {
-      const own = await tenant(server);
+    test('include transitions triggered by other records, and every step on the way to a state', async () => {
+      const org = await tenant(server);
       const body = { ...small, scenario: 'refund_pending' };
-      const { id } = (await own.client.post(payments, body)).body;
-      await own.client.post(`${payments}/${id}/advance`, { to: 'settled' });
-      const refund = (await own.client.post(`${payments}/${id}/refund`, { amount: 400 })).body;
-      await own.client.post(`developer_api_refunds/${refund.id}/advance`, { action: 'succeed' });
-      expect(await counts(own)).toMatchObject({
+      const { id } = (await org.client.post(payments, body)).body;
+      await org.client.post(`${payments}/${id}/advance`, { to: 'settled' });
+      const refund = (await org.client.post(`${payments}/${id}/refund`, { amount: 400 })).body;
+      await org.client.post(`developer_api_refunds/${refund.id}/advance`, { action: 'succeed' });
+      expect(await counts(org)).toMatchObject({
         'move payment.capture: pending -> captured': 1,
         'move payment.settle: captured -> settled': 1,
         'move payment.refund_pending: settled -> settled': 1,
@@ -195,12 +195,12 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       });
     });
 
-    test('has what the clock brings about', async () => {
-      const own = await tenant(server);
-      const { id } = (await own.client.post(payments, { ...small, captureMethod: 'manual' })).body;
-      await own.client.post(`${payments}/${id}/advance`, { action: 'authorize' });
-      await own.client.post('developer_api_clock/advance', { seconds: 8 * 86_400 });
-      expect(await counts(own)).toMatchObject({
+    test('include effects of the clock', async () => {
+      const org = await tenant(server);
+      const { id } = (await org.client.post(payments, { ...small, captureMethod: 'manual' })).body;
+      await org.client.post(`${payments}/${id}/advance`, { action: 'authorize' });
+      await org.client.post('developer_api_clock/advance', { seconds: 8 * 86_400 });
+      expect(await counts(org)).toMatchObject({
         'state payment.expired': 1,
         'move payment.expire: authorized -> expired': 1,
         'event payment.expired': 1,
@@ -208,14 +208,14 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       });
     });
 
-    test('has what is sent to one endpoint alone, and what is made by hand', async () => {
-      const own = await tenant(server);
+    test('include events sent to a single endpoint and events triggered through the API', async () => {
+      const org = await tenant(server);
       const receiver = await openReceiver();
-      const hook = (await own.client.post('developer_api_webhooks', { url: receiver.url })).body;
-      await own.client.post(`developer_api_webhooks/${hook.id}/test`);
-      await own.client.post('developer_api_webhook_events', { type: 'transfer.completed' });
+      const webhook = (await org.client.post('developer_api_webhooks', { url: receiver.url })).body;
+      await org.client.post(`developer_api_webhooks/${webhook.id}/test`);
+      await org.client.post('developer_api_webhook_events', { type: 'transfer.completed' });
       await receiver.close();
-      expect(await counts(own)).toEqual({
+      expect(await counts(org)).toEqual({
         'state webhook.enabled': 1,
         'move webhook.create: -> enabled': 1,
         'event webhook.tested': 1,
@@ -226,10 +226,10 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       });
     });
 
-    test('has the states and events of what people do, but not their requests', async () => {
-      const owner = await newcomer(server, 'Olga');
-      const orgId = await found(owner, `House ${randomUUID()}`);
-      const place = `${orgId}/${await register(owner, orgId)}`;
+    test('include states and events caused by people, but not their requests', async () => {
+      const owner = await newPerson(server, 'Olga');
+      const orgId = await createOrganization(owner, `House ${randomUUID()}`);
+      const place = `${orgId}/${await createApplication(owner, orgId)}`;
       ok(await owner.post(`${place}/${payments}`, small));
       expect((await owner.post(`${place}/${payments}`, {})).code).toBe('invalid_request');
       const shown = ok(await owner.get(`${place}/${coverage}`)) as unknown as CoverageReport;
@@ -240,12 +240,12 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       });
     });
 
-    test('has an error for each refusal instead of the operation, and nothing for the kept answer to one', async () => {
-      const own = await tenant(server);
-      const bare = await own.addKey({ scopes: [] });
-      const revoked = await own.addKey({ revoked: true });
-      const { client } = own;
-      await bare.client.get(payments);
+    test('include the error instead of the operation for each rejection, and nothing for a replayed rejection', async () => {
+      const org = await tenant(server);
+      const scopeless = await org.addKey({ scopes: [] });
+      const revoked = await org.addKey({ revoked: true });
+      const { client } = org;
+      await scopeless.client.get(payments);
       await revoked.client.get(payments);
       await client.get(payments, 'limit=0');
       await client.get(`${payments}/nobody`);
@@ -253,7 +253,7 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       const idempotencyKey = randomUUID();
       for (const _time of [1, 2])
         await client.post(payments, { ...small, currency: 'XXX' }, { idempotencyKey });
-      expect(await counts(own)).toEqual({
+      expect(await counts(org)).toEqual({
         'error scope_missing': 1,
         'error api_key_revoked': 1,
         'error invalid_request': 1,
@@ -263,29 +263,30 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
       });
     });
 
-    test('belongs to the organization: all of its keys see the same, and nobody else', async () => {
-      const own = await tenant(server);
-      const other = await own.addKey({ application: 'other', scopes: [] });
-      const stranger = await tenant(server);
-      await own.client.post(payments, small);
+    test('belong to the organization: all of its keys see the same, and no other organization does', async () => {
+      const org = await tenant(server);
+      const other = await org.addKey({ application: 'other', scopes: [] });
+      const otherOrg = await tenant(server);
+      await org.client.post(payments, small);
       expect(await counts(other)).toMatchObject({ 'state payment.pending': 1, 'operation createPayment': 1 });
-      expect(await counts(stranger)).toEqual({});
+      expect(await counts(otherOrg)).toEqual({});
     });
   });
 
-  test('a part of it: by kind, by resource, by both', async () => {
-    const own = await tenant(server);
-    await own.client.post(payments, small);
-    await own.client.post('developer_api_customers', { name: 'Ada' });
-    const events = await report(own, 'kind=event');
+  test('can be filtered by kind, by resource and by both', async () => {
+    const org = await tenant(server);
+    await org.client.post(payments, small);
+    await org.client.post('developer_api_customers', { name: 'Ada' });
+    const events = await report(org, 'kind=event');
     expect(events.sections.map((one) => one.kind)).toEqual(['event']);
     expect(countsIn(events)).toEqual({ 'event payment.created': 1, 'event customer.created': 1 });
-    const payment = await report(own, 'resource=payment');
+    const payment = await report(org, 'resource=payment');
     expect(payment.sections.map((one) => one.kind)).toEqual(['state', 'move', 'event', 'operation']);
-    for (const { kind: of, items } of payment.sections)
-      for (const { name } of items) expect(name, of).toMatch(of === 'operation' ? /Payment/ : /^payment\./);
+    for (const { kind: sectionKind, items } of payment.sections)
+      for (const { name } of items)
+        expect(name, sectionKind).toMatch(sectionKind === 'operation' ? /Payment/ : /^payment\./);
     expect(payment.summary.met).toBe(4);
-    const both = await report(own, 'kind=state&resource=customer');
+    const both = await report(org, 'kind=state&resource=customer');
     expect(both.sections).toEqual([
       {
         kind: 'state',
@@ -297,23 +298,23 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
         ],
       },
     ]);
-    expect(await report(own, 'kind=error&resource=payment')).toMatchObject({ sections: [] });
+    expect(await report(org, 'kind=error&resource=payment')).toMatchObject({ sections: [] });
     for (const query of ['kind=x', 'resource=clock', 'kind=', 'limit=1'])
-      expect((await own.client.get(coverage, query)).code, query).toBe('invalid_request');
+      expect((await org.client.get(coverage, query)).code, query).toBe('invalid_request');
   });
 
-  test('as JUnit XML: a suite a kind, a case an item, and skipped is what was not met', async () => {
-    const own = await tenant(server);
-    await own.client.post(payments, small);
-    const shown = await report(own, 'resource=payment');
-    const asked = await server.app.inject({
+  test('as JUnit XML: one suite per kind, one case per item, and items not covered are skipped', async () => {
+    const org = await tenant(server);
+    await org.client.post(payments, small);
+    const shown = await report(org, 'resource=payment');
+    const response = await server.app.inject({
       url: `/_api/${coverage}?resource=payment`,
-      headers: { authorization: `Bearer ${own.key}`, accept: 'application/xml' },
+      headers: { authorization: `Bearer ${org.key}`, accept: 'application/xml' },
     });
-    expect(asked.statusCode).toBe(200);
-    expect(asked.headers['content-type']).toBe('application/xml; charset=utf-8');
-    expect(asked.headers['request-id']).toMatch(/^req_/);
-    const elements = elementsOf(asked.body);
+    expect(response.statusCode).toBe(200);
+    expect(response.headers['content-type']).toBe('application/xml; charset=utf-8');
+    expect(response.headers['request-id']).toMatch(/^req_/);
+    const elements = elementsOf(response.body);
     const suites = elements.filter(({ name }) => name === 'testsuite');
     expect(suites.map(({ attributes }) => attributes)).toEqual(
       shown.sections.map(({ kind: name, total, met }) => ({
@@ -329,54 +330,54 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
     expect(cases.map(({ attributes }) => attributes.name)).toEqual(
       shown.sections.flatMap(({ items }) => items.map(({ name }) => name)),
     );
-    const gaps = elements.filter(({ name }) => name === 'skipped').map(({ within }) => within);
+    const skippedNames = elements.filter(({ name }) => name === 'skipped').map(({ within }) => within);
     const items = shown.sections.flatMap((section) => section.items);
-    expect(gaps).toEqual(items.filter(({ count }) => count === 0).map(({ name }) => name));
-    expect(gaps).toHaveLength(shown.summary.total - shown.summary.met);
+    expect(skippedNames).toEqual(items.filter(({ count }) => count === 0).map(({ name }) => name));
+    expect(skippedNames).toHaveLength(shown.summary.total - shown.summary.met);
   });
 
   describe('reset', () => {
     const reset = (holder: KeyHolder, idempotencyKey: string = randomUUID()) =>
       holder.client.post(`${coverage}/reset`, undefined, { idempotencyKey });
 
-    test('starts anew for the organization alone, and is in the audit trail', async () => {
-      const [own, other] = [await tenant(server), await tenant(server)];
-      for (const holder of [own, other]) await holder.client.post(payments, small);
-      await counts(own);
-      const answer = await reset(own);
+    test('clears the counts of this organization only, and is in the audit log', async () => {
+      const [org, other] = [await tenant(server), await tenant(server)];
+      for (const holder of [org, other]) await holder.client.post(payments, small);
+      await counts(org);
+      const answer = await reset(org);
       expect(answer.body).toMatchObject({ object: 'coverage_reset', status: 'ok' });
-      expect(await counts(own)).toEqual({ 'operation resetCoverage': 1 });
+      expect(await counts(org)).toEqual({ 'operation resetCoverage': 1 });
       expect(await counts(other)).toMatchObject({ 'state payment.pending': 1 });
       expect(await auditOf(server, answer)).toEqual([
-        expect.objectContaining({ action: 'coverage.reset', outcome: 'accepted', resourceId: own.orgId }),
+        expect.objectContaining({ action: 'coverage.reset', outcome: 'accepted', resourceId: org.orgId }),
       ]);
-      expect((await own.client.get(payments)).body.data).toHaveLength(1);
+      expect((await org.client.get(payments)).body.data).toHaveLength(1);
     });
 
     test('the same request again resets nothing', async () => {
-      const own = await tenant(server);
+      const org = await tenant(server);
       const key = randomUUID();
-      await reset(own, key);
-      await own.client.post(payments, small);
-      const again = await reset(own, key);
+      await reset(org, key);
+      await org.client.post(payments, small);
+      const again = await reset(org, key);
       expect(again.headers['idempotent-replayed']).toBe('true');
-      expect(await counts(own)).toMatchObject({ 'state payment.pending': 1, 'operation resetCoverage': 2 });
+      expect(await counts(org)).toMatchObject({ 'state payment.pending': 1, 'operation resetCoverage': 2 });
     });
   });
 
   test('survives a restart', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'sandbank-coverage-'));
-    const where =
+    const settings =
       kind === 'pglite'
         ? { dataDirectory: folder }
         : { databaseUrl: await migratedDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
-    const before = await openServer(kind, where);
-    const own = await tenant(before);
-    await own.client.post(payments, small);
-    await own.client.get(`${payments}/nobody`);
+    const before = await openServer(kind, settings);
+    const org = await tenant(before);
+    await org.client.post(payments, small);
+    await org.client.get(`${payments}/nobody`);
     await before.close();
-    const after = await openServer(kind, where);
-    const client = own.clientOn(after.app);
+    const after = await openServer(kind, settings);
+    const client = org.clientOn(after.app);
     await client.post(payments, small);
     expect(await counts({ client })).toEqual({
       'state payment.pending': 2,
@@ -389,24 +390,24 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('over several organizations counts add up', async () => {
+  test('counts of several organizations add up', async () => {
     const [one, two] = [await tenant(server), await tenant(server)];
     for (const { client } of [one, one, two]) await client.post(payments, small);
     await server.coverage.flush();
-    const of = async (...orgIds: string[]) =>
+    const countsOf = async (...orgIds: string[]) =>
       countsIn(await coverageOf(server.reader, orgIds, coverageUniverse));
-    expect(await of(one.orgId)).toMatchObject({ 'state payment.pending': 2 });
-    expect(await of(one.orgId, two.orgId)).toMatchObject({
+    expect(await countsOf(one.orgId)).toMatchObject({ 'state payment.pending': 2 });
+    expect(await countsOf(one.orgId, two.orgId)).toMatchObject({
       'state payment.pending': 3,
       'operation createPayment': 3,
     });
-    expect(await of()).toEqual({});
+    expect(await countsOf()).toEqual({});
     const all = countsIn(await coverageOf(server.reader, 'all', coverageUniverse, { kind: 'state' }));
     expect(all['state payment.pending']).toBeGreaterThanOrEqual(3);
     expect(Object.keys(all).every((name) => name.startsWith('state '))).toBe(true);
   });
 
-  test('a database that fails costs counts, and no request', async () => {
+  test('a database failure loses counts, but fails no request', async () => {
     const gone = await openPglite({ dataDirectory: undefined, onCrash: () => undefined });
     await gone.close();
     const problems: string[] = [];
@@ -426,19 +427,19 @@ describe.each(databaseKinds)('coverage on %s', (kind) => {
   });
 });
 
-test('nodes add up', async () => {
+test('counts of several nodes add up', async () => {
   const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const secret = 's'.repeat(32);
   const nodes = await Promise.all([1, 2].map(() => openServer('postgres', { databaseUrl, secret })));
   const [one, two] = nodes as [Server, Server];
-  const own = await tenant(one);
-  const there = own.clientOn(two.app);
+  const org = await tenant(one);
+  const there = org.clientOn(two.app);
   for (let round = 0; round < 5; round += 1) {
-    await Promise.all([own.client, there, there].map((client) => client.post(payments, small)));
-    // Both write the same rows at the same time.
+    await Promise.all([org.client, there, there].map((client) => client.post(payments, small)));
+    // Both nodes write the same rows at the same time.
     await Promise.all(nodes.map(({ coverage: counter }) => counter.flush()));
   }
-  expect(await counts(own)).toEqual({
+  expect(await counts(org)).toEqual({
     'state payment.pending': 15,
     'move payment.create: -> pending': 15,
     'event payment.created': 15,
@@ -447,7 +448,7 @@ test('nodes add up', async () => {
   await Promise.all(nodes.map((node) => node.close()));
 });
 
-test('whatever stands in a name is text in the XML', () => {
+test('special characters in a name are escaped in the XML', () => {
   const name = `<a href="x">&'b'</a>`;
   const written = junitOf({
     summary: { met: 0, total: 1 },
@@ -460,11 +461,11 @@ test('whatever stands in a name is text in the XML', () => {
 interface Element {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;
-  /** The `name` of the element that it is in. */
+  /** The `name` of the enclosing element. */
   readonly within: string | undefined;
 }
 
-/** A small strict reader: elements with attributes and nothing else, every one closed by its own name. */
+/** A small strict XML parser: only elements with attributes, each closed by its own end tag. */
 function elementsOf(xml: string): readonly Element[] {
   const head = '<?xml version="1.0" encoding="UTF-8"?>\n';
   expect(xml.startsWith(head)).toBe(true);

@@ -43,7 +43,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
   }
 
   describe('201', () => {
-    test('a customer begins active and shows every field', async () => {
+    test('a new customer is active, and the response has every field', async () => {
       const { status, body } = await acme.client.post(customers, full);
       expect(status).toBe(201);
       expect(body).toEqual({
@@ -61,25 +61,25 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect(await retrieve(body.id)).toEqual(withoutRequest(body));
     });
 
-    test('a name or an email alone is enough, and the rest is null', async () => {
-      const nothing = { name: null, email: null, phone: null, reference: null, metadata: {} };
-      expect(await create({ name: 'Ada' })).toMatchObject({ ...nothing, name: 'Ada' });
-      expect(await create({ email: 'a@b' })).toMatchObject({ ...nothing, email: 'a@b' });
+    test('a name or an email alone is sufficient, and the other fields are null', async () => {
+      const emptyFields = { name: null, email: null, phone: null, reference: null, metadata: {} };
+      expect(await create({ name: 'Ada' })).toMatchObject({ ...emptyFields, name: 'Ada' });
+      expect(await create({ email: 'a@b' })).toMatchObject({ ...emptyFields, email: 'a@b' });
     });
 
-    test('every text may be as long as its limit, in any writing', async () => {
-      const given = {
+    test('every text field accepts its maximum length, in any script', async () => {
+      const input = {
         name: '名'.repeat(limits.nameLengthMax),
         email: `${'e'.repeat(limits.emailLengthMax - 2)}@b`,
         phone: '+'.padEnd(limits.phoneLengthMax, '1'),
         reference: '🎉'.repeat(limits.referenceLengthMax),
       };
-      expect(await create(given)).toMatchObject({ status: 'active', ...given });
+      expect(await create(input)).toMatchObject({ status: 'active', ...input });
     });
   });
 
   describe('200', () => {
-    test('an update changes what it names, keeps the rest and counts the version up', async () => {
+    test('an update changes the given fields, leaves the others and increments the version', async () => {
       const before = await create();
       const { status, body } = await update(before.id, { name: 'Ada King', phone: '123' });
       expect(status).toBe(200);
@@ -102,19 +102,19 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect((await update(id, { metadata: {} })).body.metadata).toEqual({});
     });
 
-    test('the name may go when an email comes in the same request', async () => {
+    test('the name can be cleared when the same request sets an email', async () => {
       const { id } = await create({ name: 'Ada' });
       const { status, body } = await update(id, { name: null, email: 'ada@example.test' });
       expect(status).toBe(200);
       expect(body).toMatchObject({ name: null, email: 'ada@example.test' });
     });
 
-    test('an update that changes nothing is still an update', async () => {
+    test('an update without differences still counts as an update', async () => {
       const { id } = await create();
       expect((await update(id, { name: full.name })).body).toMatchObject({ name: full.name, version: 2 });
     });
 
-    test('an archived customer stays readable and allows nothing more', async () => {
+    test('an archived customer remains readable and allows no actions', async () => {
       const before = await create();
       const { status, body } = await archive(before.id);
       expect(status).toBe(200);
@@ -128,11 +128,11 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect(await retrieve(before.id)).toEqual(withoutRequest(body));
     });
 
-    test.each<[what: string, call: { raw?: string; headers?: Record<string, string> }]>([
+    test.each<[name: string, call: { raw?: string; headers?: Record<string, string> }]>([
       ['no body', {}],
-      ['an empty body of JSON', { headers: { 'content-type': 'application/json', 'content-length': '0' } }],
+      ['an empty JSON body', { headers: { 'content-type': 'application/json', 'content-length': '0' } }],
       ['an empty object', { raw: '{}' }],
-    ])('archive takes %s, and all of them are the same request', async (_what, call) => {
+    ])('archive accepts %s, and all variants are the same request', async (_name, call) => {
       const { id } = await create();
       const idempotencyKey = randomUUID();
       const first = await acme.client.post(`${customers}/${id}/archive`, undefined, {
@@ -145,7 +145,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect(replay.headers['idempotent-replayed']).toBe('true');
     });
 
-    test('a replayed update gives the first answer, although the customer has moved on', async () => {
+    test('a replayed update returns the first response, although the customer has changed since', async () => {
       const { id } = await create();
       const key = randomUUID();
       const first = await update(id, { name: 'First' }, key);
@@ -155,7 +155,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect((await retrieve(id)).name).toBe('Second');
     });
 
-    test('fifty updates at once are fifty versions, one after the other', async () => {
+    test('fifty concurrent updates produce fifty consecutive versions', async () => {
       const { id } = await create();
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) => update(id, { reference: String(i) })),
@@ -165,74 +165,74 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect((await retrieve(id)).version).toBe(51);
     });
 
-    test('lists walk newest first over all pages and filter by status and time', async () => {
+    test('lists all pages newest first, and filters by status and time', async () => {
       let now = Date.parse('2026-05-01T00:00:00.000Z');
       const shop = await tenant(server);
       const client = shop.clientOn(openApp(server, { wallClock: () => now }));
-      const made: string[] = [];
+      const createdIds: string[] = [];
       for (let i = 0; i < 5; i += 1) {
-        made.unshift((await client.post(customers, { name: `Customer ${i}` })).body.id);
+        createdIds.unshift((await client.post(customers, { name: `Customer ${i}` })).body.id);
         now += 60_000;
       }
-      await client.post(`${customers}/${made[1]}/archive`);
+      await client.post(`${customers}/${createdIds[1]}/archive`);
       const idsOf = async (query: string) =>
         (await client.get(customers, query)).body.data.map(({ id }) => id);
-      expect(await idsOf('')).toEqual(made);
+      expect(await idsOf('')).toEqual(createdIds);
       const first = await client.get(customers, 'limit=3');
       expect(first.body).toMatchObject({ object: 'list', status: 'ok', hasMore: true });
       expect(first.body.data[1]).toMatchObject({ object: 'customer', sandbox: true, status: 'archived' });
       expect([
         ...first.body.data.map(({ id }) => id),
         ...(await idsOf(`limit=3&cursor=${first.body.nextCursor}`)),
-      ]).toEqual(made);
-      expect(await idsOf('status=archived')).toEqual([made[1]]);
-      expect(await idsOf('status=active')).toEqual(made.filter((_, i) => i !== 1));
-      expect(await idsOf('createdAfter=2026-05-01T00:03:00Z')).toEqual([made[0]]);
-      expect(await idsOf('createdBefore=2026-05-01T00:01:00Z&status=active')).toEqual([made[4]]);
+      ]).toEqual(createdIds);
+      expect(await idsOf('status=archived')).toEqual([createdIds[1]]);
+      expect(await idsOf('status=active')).toEqual(createdIds.filter((_, i) => i !== 1));
+      expect(await idsOf('createdAfter=2026-05-01T00:03:00Z')).toEqual([createdIds[0]]);
+      expect(await idsOf('createdBefore=2026-05-01T00:01:00Z&status=active')).toEqual([createdIds[4]]);
     });
 
-    test('nobody sees the customers of another organization', async () => {
+    test('never shows customers of another organization', async () => {
       await create();
-      const stranger = await tenant(server);
-      expect((await stranger.client.get(customers)).body).toMatchObject({ data: [], hasMore: false });
+      const otherOrg = await tenant(server);
+      expect((await otherOrg.client.get(customers)).body).toMatchObject({ data: [], hasMore: false });
     });
   });
 
   describe('400', () => {
-    const shared: readonly [what: string, change: Record<string, unknown>, param: string][] = [
+    const shared: readonly [name: string, change: Record<string, unknown>, param: string][] = [
       ['an empty name', { name: '' }, '/name'],
       ['a name of 201 characters', { name: 'n'.repeat(201) }, '/name'],
-      ['a name that is a number', { name: 5 }, '/name'],
+      ['a numeric name', { name: 5 }, '/name'],
       ['an email without @', { email: 'ada' }, '/email'],
       ['an email with two @', { email: 'a@b@c' }, '/email'],
       ['an email with a space', { email: 'a b@c' }, '/email'],
       ['an email with a line break', { email: 'a@b\n' }, '/email'],
       ['an email of 255 characters', { email: `${'e'.repeat(253)}@b` }, '/email'],
-      ['a phone of letters', { phone: 'call me' }, '/phone'],
+      ['a phone with letters', { phone: 'call me' }, '/phone'],
       ['a phone of 33 characters', { phone: '1'.repeat(33) }, '/phone'],
       ['a phone of 2 characters', { phone: '12' }, '/phone'],
       ['an empty reference', { reference: '' }, '/reference'],
       ['a reference of 201 characters', { reference: 'r'.repeat(201) }, '/reference'],
-      ['metadata of null', { metadata: null }, '/metadata'],
+      ['null metadata', { metadata: null }, '/metadata'],
       ['null in metadata', { metadata: { a: null } }, '/metadata/a'],
       ['a list in metadata under a key with a line break', { metadata: { 'a\nb': [] } }, '/metadata/a\nb'],
       ['an unknown field', { adress: 'x' }, '/adress'],
-      ['the status', { status: 'archived' }, '/status'],
+      ['a status', { status: 'archived' }, '/status'],
     ];
 
-    test.each(shared)('create refuses %s, and param points at it', async (_what, change, param) => {
+    test.each(shared)('create rejects %s, and param points at it', async (_name, change, param) => {
       const { code, body } = await acme.client.post(customers, { ...full, ...change });
       expect(code).toBe('invalid_request');
       expect(body.error.param).toBe(param);
     });
 
-    test.each(shared)('update refuses %s, and param points at it', async (_what, change, param) => {
+    test.each(shared)('update rejects %s, and param points at it', async (_name, change, param) => {
       const { code, body } = await update(unknown, change);
       expect(code).toBe('invalid_request');
       expect(body.error.param).toBe(param);
     });
 
-    test('create needs a name or an email, and takes no null', async () => {
+    test('create requires a name or an email, and rejects null', async () => {
       for (const body of [{}, { phone: '123' }, { metadata: {} }]) {
         const refused = await acme.client.post(customers, body);
         expect(refused.code).toBe('invalid_request');
@@ -241,7 +241,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect((await acme.client.post(customers, { name: 'Ada', email: null })).code).toBe('invalid_request');
     });
 
-    test('update needs a body with at least one field', async () => {
+    test('update requires a body with at least one field', async () => {
       const { id } = await create();
       expect((await acme.client.post(`${customers}/${id}/update`)).code).toBe('invalid_request');
       expect((await update(id, {})).code).toBe('invalid_request');
@@ -249,7 +249,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
     });
 
     test.each(['{"reason":"x"}', '[]', '1', '"x"', 'null', 'false'])(
-      'archive takes nothing but an empty object, so not %s',
+      'archive accepts only an empty object: rejects %s',
       async (raw) => {
         const { id } = await create();
         const answer = await acme.client.post(`${customers}/${id}/archive`, undefined, { raw });
@@ -258,13 +258,13 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       },
     );
 
-    test('a malformed body is refused everywhere', async () => {
+    test('every write rejects a malformed body', async () => {
       for (const path of [customers, `${customers}/${unknown}/update`, `${customers}/${unknown}/archive`]) {
         expect((await acme.client.post(path, undefined, { raw: '{' })).code, path).toBe('malformed_json');
       }
     });
 
-    test('a refused update does not use its key up', async () => {
+    test('a rejected update does not consume its idempotency key', async () => {
       const { id } = await create();
       const key = randomUUID();
       expect((await update(id, { name: '' }, key)).status).toBe(400);
@@ -279,13 +279,13 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       [`customerId=${unknown}`, 'customerId'],
       ['createdAfter=now', 'createdAfter'],
       ['email=a@b', 'email'],
-    ])('the query %s is refused, and param names the parameter', async (query, param) => {
+    ])('rejects the query %s, and param names the parameter', async (query, param) => {
       const { code, body } = await acme.client.get(customers, query);
       expect(code).toBe('invalid_request');
       expect(body.error.param).toBe(param);
     });
 
-    test('a cursor of another list is refused', async () => {
+    test('rejects a cursor of another list', async () => {
       const payment = { amount: 1, currency: 'EUR' };
       await acme.client.post('developer_api_payments', payment);
       await acme.client.post('developer_api_payments', payment);
@@ -295,15 +295,15 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
   });
 
   describe('401', () => {
-    test('nothing is shown or done without a key', async () => {
-      const nobody = new ApiClient(server.app, null);
-      expect((await nobody.get(customers)).code).toBe('api_key_missing');
-      expect((await nobody.post(`${customers}/${unknown}/archive`)).code).toBe('api_key_missing');
+    test('rejects reads and writes without a key', async () => {
+      const anonymous = new ApiClient(server.app, null);
+      expect((await anonymous.get(customers)).code).toBe('api_key_missing');
+      expect((await anonymous.post(`${customers}/${unknown}/archive`)).code).toBe('api_key_missing');
     });
   });
 
   describe('403', () => {
-    test('reading and writing need each their own scope, which is named', async () => {
+    test('reads and writes each require their own scope, and the error names it', async () => {
       const { id } = await create();
       const reader = await acme.addKey({ scopes: ['customers:read', 'payments:write'] });
       for (const [path, body] of [
@@ -322,14 +322,14 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect((await retrieve(id)).version).toBe(1);
     });
 
-    test('a write that names another organization is refused', async () => {
+    test('rejects a write that names another organization', async () => {
       const headers = { 'sandbank-organization': other.orgId };
       expect((await acme.client.post(customers, full, { headers })).code).toBe('organization_mismatch');
     });
   });
 
   describe('404', () => {
-    test('what is unknown, foreign or no id cannot be retrieved, updated or archived', async () => {
+    test('unknown ids, ids of other organizations and malformed ids cannot be retrieved, updated or archived', async () => {
       const foreign = (await create(full, other.client)).id;
       for (const id of [unknown, foreign, 'cus_1', 'x', unknown.replace('cus', 'pay'), '%20']) {
         const answers = [
@@ -349,28 +349,31 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect((await archive(id)).status).toBe(404);
     });
 
-    test('it is not kept: the same key works for the right id', async () => {
+    test('a 404 is not stored: the same idempotency key works for the right id', async () => {
       const { id } = await create();
       const key = randomUUID();
       expect((await update(unknown, { name: 'Ada' }, key)).status).toBe(404);
-      const mended = await update(id, { name: 'Ada' }, key);
-      expect(mended.status).toBe(200);
-      expect(mended.headers).not.toHaveProperty('idempotent-replayed');
+      const corrected = await update(id, { name: 'Ada' }, key);
+      expect(corrected.status).toBe(200);
+      expect(corrected.headers).not.toHaveProperty('idempotent-replayed');
     });
   });
 
   describe('405', () => {
-    test.each(['PUT', 'PATCH', 'DELETE'])('%s is not allowed, and Allow says what is', async (method) => {
-      const on = async (path: string) => {
-        const answer = await acme.client.send(path, { method, body: {} });
-        expect(answer.code, path).toBe('method_not_allowed');
-        return answer.headers.allow?.split(', ').sort();
-      };
-      expect(await on(customers)).toEqual(['GET', 'HEAD', 'POST']);
-      expect(await on(`${customers}/${unknown}`)).toEqual(['GET', 'HEAD']);
-      expect(await on(`${customers}/${unknown}/update`)).toEqual(['POST']);
-      expect(await on(`${customers}/${unknown}/archive`)).toEqual(['POST']);
-    });
+    test.each(['PUT', 'PATCH', 'DELETE'])(
+      '%s is not allowed, and Allow lists the allowed methods',
+      async (method) => {
+        const on = async (path: string) => {
+          const answer = await acme.client.send(path, { method, body: {} });
+          expect(answer.code, path).toBe('method_not_allowed');
+          return answer.headers.allow?.split(', ').sort();
+        };
+        expect(await on(customers)).toEqual(['GET', 'HEAD', 'POST']);
+        expect(await on(`${customers}/${unknown}`)).toEqual(['GET', 'HEAD']);
+        expect(await on(`${customers}/${unknown}/update`)).toEqual(['POST']);
+        expect(await on(`${customers}/${unknown}/archive`)).toEqual(['POST']);
+      },
+    );
 
     test('GET on an action is not allowed', async () => {
       const answer = await acme.client.get(`${customers}/${unknown}/archive`);
@@ -379,7 +382,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
   });
 
   describe('409', () => {
-    test('an archived customer can be neither updated nor archived, and the answer says why', async () => {
+    test('rejects updating and archiving an archived customer, and the error gives the reason', async () => {
       const { id } = await archived();
       const before = await retrieve(id);
       for (const [action, answer] of [
@@ -397,7 +400,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect(await retrieve(id)).toEqual(before);
     });
 
-    test('the refusal is kept for the key and given again, byte for byte', async () => {
+    test('stores the rejection for its idempotency key and returns it byte for byte', async () => {
       const { id } = await archived();
       const key = randomUUID();
       const first = await archive(id, key);
@@ -408,7 +411,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect(replay.headers['idempotent-replayed']).toBe('true');
     });
 
-    test('of many who archive at once one succeeds', async () => {
+    test('of many concurrent archive requests, one succeeds', async () => {
       const { id } = await create();
       const answers = await Promise.all(Array.from({ length: 20 }, () => archive(id)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -417,7 +420,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
   });
 
   describe('413', () => {
-    test('a body of 256 KiB and one byte is too large for every write', async () => {
+    test('every write rejects a body of 256 KiB plus one byte', async () => {
       const raw = '{}'.padEnd(limits.bodyBytesMax + 1, ' ');
       for (const path of [customers, `${customers}/${unknown}/update`, `${customers}/${unknown}/archive`]) {
         expect((await acme.client.post(path, undefined, { raw })).code, path).toBe('payload_too_large');
@@ -426,7 +429,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
   });
 
   describe('415', () => {
-    test('a body of another type is not taken, not even where none is needed', async () => {
+    test('rejects a body of another content type, even where no body is required', async () => {
       const { id } = await create();
       const call = { raw: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } };
       for (const path of [customers, `${customers}/${id}/update`, `${customers}/${id}/archive`]) {
@@ -437,7 +440,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
   });
 
   describe('422', () => {
-    test('name and email cannot both be cleared', async () => {
+    test('rejects clearing both name and email', async () => {
       const { id } = await create();
       expect((await update(id, { name: null, email: null })).code).toBe('customer_identity_missing');
       const named = await create({ name: 'Ada' });
@@ -447,7 +450,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect(await retrieve(mailed.id)).toEqual(withoutRequest(mailed));
     });
 
-    test('the refusal is kept for the key and given again, byte for byte', async () => {
+    test('stores the rejection for its idempotency key and returns it byte for byte', async () => {
       const { id } = await create({ name: 'Ada' });
       const key = randomUUID();
       const first = await update(id, { name: null }, key);
@@ -458,7 +461,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect(replay.headers['idempotent-replayed']).toBe('true');
     });
 
-    test('a key is not taken for another customer or another action', async () => {
+    test('rejects an idempotency key reused for another customer or another action', async () => {
       const [one, two] = await Promise.all([create(), create()]);
       const key = randomUUID();
       await archive(one.id, key);
@@ -468,7 +471,7 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
     });
   });
 
-  describe('of two faults in one request the earlier check speaks:', () => {
+  describe('a request with two errors reports the earlier check:', () => {
     test('key before scope', async () => {
       const { client } = await acme.addKey({ scopes: [] });
       const headers = { 'sandbank-organization': other.orgId };
@@ -496,18 +499,18 @@ describe.each(databaseKinds)('customers on %s', (kind) => {
       expect((await archive(id)).code).toBe('resource_not_found');
     });
 
-    test('state before meaning', async () => {
+    test('state before semantics', async () => {
       const { id } = await archived();
       expect((await update(id, { name: null, email: null })).code).toBe('invalid_state_transition');
     });
 
-    test('existence before meaning', async () => {
+    test('existence before semantics', async () => {
       expect((await update(unknown, { name: null, email: null })).code).toBe('resource_not_found');
     });
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.customers);
 });
 

@@ -24,21 +24,21 @@ import {
   type WebhookBody,
 } from '../support/webhooks.ts';
 
-/** The seconds before each attempt, as they are promised. */
-const standard = [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200];
-const fast = [0, 1, 4, 15, 30];
+/** Documented delay in seconds before each attempt. */
+const standardDelays = [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200];
+const fastDelays = [0, 1, 4, 15, 30];
 const jitterMax = 1.05;
 const unknownDelivery = 'dlv_01m7epxwjmf7za77rhky2f93cc';
 
-/** Fails as often as told, then answers well. */
+/** Fails the given number of times, then succeeds. */
 const failing =
   (times: number): Reply =>
   (_received, response, count) => {
     response.writeHead(count <= times ? 500 : 204).end();
   };
 
-/** The attempts of a delivery keep to their profile: none before its time, and none more than the jitter after it. */
-function expectWaits(delivery: DeliveryBody, waits: readonly number[]): void {
+/** Attempts follow their retry profile: none before its time, and none later than the jitter allows. */
+function expectRetryDelays(delivery: DeliveryBody, waits: readonly number[]): void {
   expect(delivery.attempts.map(({ number }) => number)).toEqual(waits.map((_, i) => i + 1));
   delivery.attempts.forEach(({ at }, i) => {
     const before = delivery.attempts[i - 1];
@@ -58,7 +58,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   beforeAll(async () => {
     server = await sharedServer(kind);
     other = await tenant(server);
-    // Every statement of sending is known to the database before time is measured.
+    // Runs every delivery statement once, so that the database has planned them before the tests measure time.
     const warm = await openMerchant(server, { isFrozen: true });
     await warm.createWebhook(await closedReceiver());
     await warm.emitEvent();
@@ -71,32 +71,32 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   const nowMs = async () => Date.parse((await shop.clock.read()).now);
 
   describe('200', () => {
-    test('a delivery shows what was sent and what was answered, attempt by attempt', async () => {
+    test('a delivery shows the request and the response of each attempt', async () => {
       const receiver = await testReceiver((_received, response, count) => {
         if (count === 1)
           response.writeHead(503, { 'X-Reason': 'tired', 'retry-after': '9' }).end('Later, please');
         else response.writeHead(201, { 'content-type': 'text/plain' }).end('Danke schön');
       });
-      const hook = await shop.createWebhook(receiver, { retryProfile: 'fast' });
+      const webhook = await shop.createWebhook(receiver, { retryProfile: 'fast' });
       const wallFrom = Date.now();
       const event = await shop.emitEvent('payment.captured', { amount: 5 });
-      const madeAt = await nowMs();
+      const emittedAt = await nowMs();
       await shop.sendDue();
-      const retryAt = isoTime(madeAt + 9 * secondMs);
-      const waiting = await shop.onlyDelivery(`webhookId=${hook.id}`);
+      const retryAt = isoTime(emittedAt + 9 * secondMs);
+      const waiting = await shop.onlyDelivery(`webhookId=${webhook.id}`);
       const shown = {
         faultPlanId: null,
         object: 'delivery',
         sandbox: true,
         requestId: expect.stringMatching(/^req_/),
         id: expect.stringMatching(/^dlv_[0-9a-z]{26}$/),
-        webhookId: hook.id,
+        webhookId: webhook.id,
         eventId: event.id,
         eventType: 'payment.captured',
         trigger: 'event',
         replayId: null,
         held: false,
-        createdAt: isoTime(madeAt),
+        createdAt: isoTime(emittedAt),
         url: receiver.url,
         requestBody: receiver.received[0]?.body,
       };
@@ -110,7 +110,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       };
       const first = {
         number: 1,
-        at: isoTime(madeAt),
+        at: isoTime(emittedAt),
         sentAt: expect.stringMatching(/Z$/),
         status: 'pending',
         requestHeaders,
@@ -129,10 +129,10 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         nextAttemptAt: retryAt,
         lastResponseStatus: 503,
         lastError: first.error,
-        updatedAt: isoTime(madeAt),
+        updatedAt: isoTime(emittedAt),
         attempts: [first],
       });
-      await shop.clock.advanceTo(madeAt + 9 * secondMs);
+      await shop.clock.advanceTo(emittedAt + 9 * secondMs);
       const ended = await shop.delivery(waiting.id);
       expect(ended).toEqual({
         ...shown,
@@ -173,13 +173,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       }
     });
 
-    test('lists walk newest first over all pages and filter by status, endpoint, event and time', async () => {
+    test('lists all pages newest first, and filters by status, endpoint, event and time', async () => {
       const [good, bad] = [await testReceiver(), await testReceiver(withStatus(500))];
       const one = await shop.createWebhook(good);
       const two = await shop.createWebhook(bad);
-      const told: string[] = [];
+      const eventIds: string[] = [];
       for (let i = 0; i < 3; i += 1) {
-        told.unshift((await shop.emitEvent()).id);
+        eventIds.unshift((await shop.emitEvent()).id);
         await shop.sendDue();
         if (i < 2) await shop.clock.advance({ seconds: 1 });
       }
@@ -201,25 +201,25 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       }
       const pairs = async (query: string) =>
         (await shop.deliveries(query)).map(({ webhookId, eventId }) => [webhookId, eventId]);
-      expect(await pairs('status=succeeded')).toEqual([lost.id, ...told].map((id) => [one.id, id]));
-      expect(await pairs('status=pending')).toEqual([lost.id, ...told].map((id) => [two.id, id]));
+      expect(await pairs('status=succeeded')).toEqual([lost.id, ...eventIds].map((id) => [one.id, id]));
+      expect(await pairs('status=pending')).toEqual([lost.id, ...eventIds].map((id) => [two.id, id]));
       expect(await pairs('status=failed')).toEqual([[three.id, lost.id]]);
-      expect(await pairs(`webhookId=${two.id}`)).toEqual([lost.id, ...told].map((id) => [two.id, id]));
-      expect((await pairs(`eventId=${told[1]}`)).toSorted()).toEqual(
-        [one.id, two.id].map((id) => [id, told[1]]).toSorted(),
+      expect(await pairs(`webhookId=${two.id}`)).toEqual([lost.id, ...eventIds].map((id) => [two.id, id]));
+      expect((await pairs(`eventId=${eventIds[1]}`)).toSorted()).toEqual(
+        [one.id, two.id].map((id) => [id, eventIds[1]]).toSorted(),
       );
-      expect(await pairs(`eventId=${told[1]}&webhookId=${one.id}&status=succeeded`)).toHaveLength(1);
-      expect(await pairs(`eventId=${told[1]}&webhookId=${three.id}`)).toEqual([]);
+      expect(await pairs(`eventId=${eventIds[1]}&webhookId=${one.id}&status=succeeded`)).toHaveLength(1);
+      expect(await pairs(`eventId=${eventIds[1]}&webhookId=${three.id}`)).toEqual([]);
       expect(await pairs(`eventId=${unknownEvent}`)).toEqual([]);
-      const { createdAt } = await shop.onlyDelivery(`eventId=${told[1]}&webhookId=${one.id}`);
-      expect(await pairs(`webhookId=${one.id}&createdBefore=${createdAt}`)).toEqual([[one.id, told[2]]]);
+      const { createdAt } = await shop.onlyDelivery(`eventId=${eventIds[1]}&webhookId=${one.id}`);
+      expect(await pairs(`webhookId=${one.id}&createdBefore=${createdAt}`)).toEqual([[one.id, eventIds[2]]]);
       expect(await pairs(`webhookId=${one.id}&createdAfter=${createdAt}`)).toEqual(
-        [lost.id, told[0]].map((id) => [one.id, id]),
+        [lost.id, eventIds[0]].map((id) => [one.id, id]),
       );
       expect((await other.client.get(deliveries)).body.data).toEqual([]);
     });
 
-    test('of an answer the first 16 KiB are kept, and no byte of it does harm', async () => {
+    test('stores the first 16 KiB of a response, and tolerates any bytes in it', async () => {
       const long = 'ä'.repeat(limits.webhookResponseBytesMax);
       const bodies = [long, 'a\u0000b', Buffer.from([0xff, 0xfe, 0x00, 0x41]), ''];
       const receiver = await testReceiver((_received, response, count) => {
@@ -228,25 +228,25 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
       for (const _ of bodies) await shop.emitEvent();
       await shop.sendDue();
-      const kept: (string | null | undefined)[] = [];
+      const storedBodies: (string | null | undefined)[] = [];
       for (const { id: one } of (await shop.deliveries(`webhookId=${id}`)).toReversed())
-        kept.push((await shop.delivery(one)).attempts[0]?.responseBody);
-      expect(kept[0]).toBe('ä'.repeat(limits.webhookResponseBytesMax / 2));
-      expect(kept.slice(1)).toEqual(['a\ufffdb', '\ufffd\ufffd\ufffdA', '']);
+        storedBodies.push((await shop.delivery(one)).attempts[0]?.responseBody);
+      expect(storedBodies[0]).toBe('ä'.repeat(limits.webhookResponseBytesMax / 2));
+      expect(storedBodies.slice(1)).toEqual(['a\ufffdb', '\ufffd\ufffd\ufffdA', '']);
     });
   });
 
   describe('signatures', () => {
-    test('every attempt is signed anew with wall time, over the same bytes and the same event id', async () => {
+    test('each attempt has a new signature with wall-clock time, over the same bytes and the same event id', async () => {
       const receiver = await testReceiver(failing(4));
       await shop.clock.advance({ seconds: 300 * 86_400 });
       const { secret } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
       const event = await shop.emitEvent('payment.captured', { note: 'Ä "quoted" \\ 🎉 \u2028' });
       await shop.clock.advance({ seconds: 60 });
       expect(receiver.received).toHaveLength(5);
-      const stranger = (await shop.createWebhook(await closedReceiver())).secret;
+      const otherSecret = (await shop.createWebhook(await closedReceiver())).secret;
       for (const received of receiver.received) {
-        expectSigned(received, [secret], [stranger]);
+        expectSigned(received, [secret], [otherSecret]);
         expect(received.headers['webhook-id']).toBe(event.id);
         const sentAt = Number(received.headers['webhook-timestamp']);
         expect(Math.abs(Date.now() / 1_000 - sentAt)).toBeLessThan(30);
@@ -254,12 +254,12 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     });
 
-    test('what was changed on the way, or is told of another time, is not taken for ours', async () => {
+    test('the signature does not match a changed body, event id or timestamp', async () => {
       const receiver = await testReceiver();
       const { secret } = await shop.createWebhook(receiver);
       await shop.emitEvent();
       const [received] = await receiver.waitFor(1);
-      if (!received) throw new Error('nothing was received');
+      if (!received) throw new Error('no request was received');
       const { headers } = received;
       const forgeries = [
         { ...received, body: received.body.replace('customer.created', 'customer.archived') },
@@ -275,15 +275,15 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   });
 
   describe('retries', () => {
-    test('the whole standard schedule runs in one advance', async () => {
+    test('one advance runs the complete standard schedule', async () => {
       const receiver = await testReceiver(withStatus(500));
-      const hook = await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
+      const webhook = await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
       const event = await shop.emitEvent();
       await shop.sendDue();
       expect(receiver.received).toHaveLength(1);
       const { complete, happened } = await shop.clock.advance({ seconds: 2 * 86_400 });
       expect(complete).toBe(true);
-      const delivery = await shop.onlyDelivery(`webhookId=${hook.id}`);
+      const delivery = await shop.onlyDelivery(`webhookId=${webhook.id}`);
       expect(delivery).toMatchObject({
         status: 'failed',
         attemptCount: 10,
@@ -291,7 +291,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         held: false,
         lastResponseStatus: 500,
       });
-      expectWaits(delivery, standard);
+      expectRetryDelays(delivery, standardDelays);
       expect(receiver.received).toHaveLength(10);
       expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
       for (const { headers } of receiver.received) expect(headers['webhook-id']).toBe(event.id);
@@ -305,46 +305,46 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
           event: 'customer.created',
         })),
       );
-      await shop.webhookAction(hook.id, 'disable');
+      await shop.webhookAction(webhook.id, 'disable');
     });
 
     test.each<[profile: string, waits: readonly number[]]>([
-      ['standard', standard],
-      ['fast', fast],
+      ['standard', standardDelays],
+      ['fast', fastDelays],
       ['none', [0]],
     ])(
-      '%s: nothing goes out a millisecond before its time, and one attempt at it',
+      '%s: sends no attempt a millisecond before its time, and exactly one at it',
       async (retryProfile, waits) => {
         const receiver = await testReceiver(withStatus(500));
         const { id } = await shop.createWebhook(receiver, { retryProfile });
         await shop.emitEvent();
         await shop.sendDue();
-        for (let made = 1; made < waits.length; made += 1) {
+        for (let sent = 1; sent < waits.length; sent += 1) {
           const { nextAttemptAt, attemptCount, status } = await shop.onlyDelivery(`webhookId=${id}`);
-          expect([attemptCount, status]).toEqual([made, 'pending']);
+          expect([attemptCount, status]).toEqual([sent, 'pending']);
           const dueAt = Date.parse(nextAttemptAt ?? '');
           expect(await shop.clock.advanceTo(dueAt - 1)).toMatchObject({ complete: true, happened: [] });
-          expect(receiver.received).toHaveLength(made);
+          expect(receiver.received).toHaveLength(sent);
           const { happened } = await shop.clock.advanceTo(dueAt);
           expect(happened).toMatchObject([{ at: nextAttemptAt, type: 'delivery' }]);
-          expect(receiver.received).toHaveLength(made + 1);
+          expect(receiver.received).toHaveLength(sent + 1);
         }
         const ended = await shop.onlyDelivery(`webhookId=${id}`);
-        expectWaits(ended, waits);
+        expectRetryDelays(ended, waits);
         expect(ended).toMatchObject({ status: 'failed', attemptCount: waits.length, nextAttemptAt: null });
         expect((await shop.clock.advance({ seconds: 3 * 86_400 })).happened).toEqual([]);
         expect(receiver.received).toHaveLength(waits.length);
       },
     );
 
-    test('the fast profile is through within a minute, jitter included', async () => {
+    test('the fast profile finishes within a minute, including jitter', async () => {
       const { id } = await shop.createWebhook(await closedReceiver(), { retryProfile: 'fast' });
       await shop.emitEvent();
       await shop.clock.advance({ seconds: 60 });
       expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({ status: 'failed', attemptCount: 5 });
     });
 
-    test.each([200, 201, 202, 204, 299])('%i is delivered, and nothing follows', async (status) => {
+    test.each([200, 201, 202, 204, 299])('%i counts as delivered, and is not retried', async (status) => {
       const receiver = await testReceiver(withStatus(status));
       const { id } = await shop.createWebhook(receiver);
       await shop.emitEvent();
@@ -357,24 +357,27 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       });
     });
 
-    test.each([300, 301, 302, 303, 304, 307, 308])('%i fails, and is never followed', async (status) => {
-      const target = await testReceiver();
-      const receiver = await testReceiver(withStatus(status, { location: target.url }));
-      const { id } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
-      await shop.emitEvent();
-      await shop.clock.advance({ seconds: 60 });
-      expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({
-        status: 'failed',
-        attemptCount: 5,
-        lastResponseStatus: status,
-        lastError: `Status ${status}: redirects are not followed.`,
-      });
-      expect(receiver.received).toHaveLength(5);
-      expect(target.received).toEqual([]);
-    });
+    test.each([300, 301, 302, 303, 304, 307, 308])(
+      '%i counts as failed, and the redirect is never followed',
+      async (status) => {
+        const target = await testReceiver();
+        const receiver = await testReceiver(withStatus(status, { location: target.url }));
+        const { id } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
+        await shop.emitEvent();
+        await shop.clock.advance({ seconds: 60 });
+        expect(await shop.onlyDelivery(`webhookId=${id}`)).toMatchObject({
+          status: 'failed',
+          attemptCount: 5,
+          lastResponseStatus: status,
+          lastError: `Status ${status}: redirects are not followed.`,
+        });
+        expect(receiver.received).toHaveLength(5);
+        expect(target.received).toEqual([]);
+      },
+    );
 
     test.each([400, 401, 404, 408, 429, 500, 502, 503, 504])(
-      '%i is tried again, and delivered then',
+      '%i is retried, and the retry is delivered',
       async (status) => {
         const receiver = await testReceiver((_received, response, count) =>
           response.writeHead(count === 1 ? status : 200).end(),
@@ -391,10 +394,10 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       },
     );
 
-    test.each<[what: string, reply: Reply | null, error: RegExp]>([
+    test.each<[name: string, reply: Reply | null, error: RegExp]>([
       ['nothing listens', null, /^Connection refused: nothing listens at 127\.0\.0\.1:\d+\.$/],
       ['the connection is cut', (_received, response) => response.destroy(), /^Connection closed: /],
-    ])('where %s, the attempt says so in words and is tried again', async (_what, reply, error) => {
+    ])('where %s, the attempt has a readable error and is retried', async (_name, reply, error) => {
       const receiver = reply === null ? await closedReceiver() : await testReceiver(reply);
       const { id } = await shop.createWebhook(receiver, { retryProfile: 'fast' });
       await shop.emitEvent();
@@ -407,7 +410,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       }
     });
 
-    test('where the answer is no HTTP, the attempt says so in words', async () => {
+    test('where the response is not HTTP, the attempt has a readable error', async () => {
       const receiver = await testReceiver((_received, response) => response.socket?.end('Hello\r\n\r\n'));
       const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
       await shop.emitEvent();
@@ -419,13 +422,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       const httpDate = (instant: number) => new Date(instant).toUTCString();
       const wrong = Date.parse('1999-12-31T23:00:00Z');
 
-      test.each<[what: string, headers: () => Record<string, string>, seconds: number]>([
+      test.each<[name: string, headers: () => Record<string, string>, seconds: number]>([
         ['in seconds', () => ({ 'retry-after': '7200' }), 7_200],
         ['of a day', () => ({ 'retry-after': '86400' }), 86_400],
         ['of more than a day', () => ({ 'retry-after': '86401' }), 86_400],
         ['of a year', () => ({ 'retry-after': '31536000' }), 86_400],
         [
-          'as a date, by the clock of the receiver',
+          "as a date, relative to the receiver's clock",
           () => ({ date: httpDate(wrong), 'retry-after': httpDate(wrong + 7_200_000) }),
           7_200,
         ],
@@ -434,7 +437,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
           () => ({ date: httpDate(wrong), 'retry-after': httpDate(wrong + 30 * dayMs) }),
           86_400,
         ],
-      ])('%s is waited for, and a day at most', async (_what, headers, seconds) => {
+      ])('%s is honored, up to one day', async (_name, headers, seconds) => {
         const receiver = await testReceiver(withStatus(503, headers()));
         const { id } = await shop.createWebhook(receiver);
         await shop.emitEvent();
@@ -448,13 +451,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         expect(receiver.received).toHaveLength(2);
       });
 
-      test.each<[what: string, value: string]>([
-        ['that is shorter than the profile', '1'],
-        ['of nothing', '0'],
+      test.each<[name: string, value: string]>([
+        ['shorter than the profile', '1'],
+        ['of zero', '0'],
         ['in the past', httpDate(wrong)],
-        ['that cannot be read', 'soon'],
-        ['below nothing', '-60'],
-      ])('%s leaves the profile as it is', async (_what, value) => {
+        ['that is malformed', 'soon'],
+        ['below zero', '-60'],
+      ])('%s does not change the profile', async (_name, value) => {
         const receiver = await testReceiver(withStatus(503, { 'retry-after': value }));
         const { id } = await shop.createWebhook(receiver);
         await shop.emitEvent();
@@ -465,7 +468,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         expect(waited).toBeLessThanOrEqual(5 * secondMs * jitterMax);
       });
 
-      test('a date is compared with real time where the answer has no date', async () => {
+      test('a date is compared with real time when the response has no Date header', async () => {
         const receiver = await testReceiver((_received, response) => {
           response.sendDate = false;
           response.writeHead(503, { 'retry-after': httpDate(Date.now() + 7_200_000) }).end();
@@ -478,7 +481,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         expect(Math.abs(waited - 7_200_000)).toBeLessThan(5 * secondMs);
       });
 
-      test('it gives no attempt more than the profile has', async () => {
+      test('does not add attempts to the profile', async () => {
         const receiver = await testReceiver(withStatus(503, { 'retry-after': '10' }));
         const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
         await shop.emitEvent();
@@ -490,29 +493,32 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       });
     });
 
-    test('by a frozen clock the first attempt goes out and retries wait; a running one brings them about', async () => {
-      const [still, moving] = [await testReceiver(withStatus(500)), await testReceiver(failing(1))];
+    test('with a frozen clock, the first attempt is sent and retries wait; with a running clock, they are sent', async () => {
+      const [frozenReceiver, runningReceiver] = [
+        await testReceiver(withStatus(500)),
+        await testReceiver(failing(1)),
+      ];
       const running = await openMerchant(server);
-      await shop.createWebhook(still, { retryProfile: 'fast' });
-      const { id } = await running.createWebhook(moving, { retryProfile: 'fast' });
+      await shop.createWebhook(frozenReceiver, { retryProfile: 'fast' });
+      const { id } = await running.createWebhook(runningReceiver, { retryProfile: 'fast' });
       await shop.emitEvent();
-      await still.waitFor(1);
+      await frozenReceiver.waitFor(1);
       await running.emitEvent();
-      // A second of real time: what is due by the wall comes without anybody asking.
-      await moving.waitFor(2);
+      // One second of real time: the worker sends deliveries due by the wall clock without a request.
+      await runningReceiver.waitFor(2);
       const delivery = await readUntil(
         () => running.onlyDelivery(`webhookId=${id}`),
         ({ status }) => status === 'succeeded',
       );
       const [first, second] = delivery.attempts.map(({ at }) => Date.parse(at));
       expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(secondMs);
-      // Told before, due before, and still waiting.
-      expect(still.received).toHaveLength(1);
+      // Emitted earlier, due earlier, and still waiting.
+      expect(frozenReceiver.received).toHaveLength(1);
       await shop.clock.advance({ seconds: 60 });
-      expect(still.received).toHaveLength(5);
+      expect(frozenReceiver.received).toHaveLength(5);
     });
 
-    test('a reset makes due what was planned by the clock that was ahead', async () => {
+    test('a clock reset makes attempts due that were scheduled further ahead', async () => {
       const receiver = await testReceiver(failing(1));
       await shop.clock.advance({ seconds: 30 * 86_400 });
       const { id } = await shop.createWebhook(receiver);
@@ -530,13 +536,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
     });
   });
 
-  describe('an endpoint that is disabled', () => {
-    test('keeps what happens for later: held, then sent when it is enabled, none lost and none twice', async () => {
+  describe('a disabled endpoint', () => {
+    test('holds new deliveries and sends them when it is enabled, each exactly once', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver, { maxConcurrency: 4 });
       await shop.webhookAction(id, 'disable');
-      const told: string[] = [];
-      for (let i = 0; i < 30; i += 1) told.push((await shop.emitEvent()).id);
+      const eventIds: string[] = [];
+      for (let i = 0; i < 30; i += 1) eventIds.push((await shop.emitEvent()).id);
       const { happened, complete } = await shop.clock.advance({ seconds: 86_400 });
       expect([complete, happened]).toEqual([true, []]);
       expect(receiver.received).toEqual([]);
@@ -552,11 +558,11 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         eventPayloads(receiver)
           .map((one) => one.id)
           .toSorted(),
-      ).toEqual(told.toSorted());
+      ).toEqual(eventIds.toSorted());
       expect(await shop.deliveries('status=succeeded&limit=100')).toHaveLength(30);
     });
 
-    test('keeps its retries as well', async () => {
+    test('holds its retries too', async () => {
       const receiver = await testReceiver(failing(1));
       const { id } = await shop.createWebhook(receiver);
       await shop.emitEvent();
@@ -572,8 +578,11 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       });
     });
 
-    /** An endpoint that was quick, so that much was taken for it at once, and now holds its sixth request of thirty. */
-    async function holdingOne({ isSecondHeld }: { isSecondHeld: boolean }) {
+    /**
+     * An endpoint with thirty deliveries that answered the first five quickly, so that many are claimed at once, and
+     * holds its sixth request open.
+     */
+    async function openHoldingEndpoint({ isSecondHeld }: { isSecondHeld: boolean }) {
       const held: ServerResponse[] = [];
       const receiver = await testReceiver((received, response, count) => {
         const isTest = eventPayload(received).type === 'webhook.tested';
@@ -592,11 +601,11 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       return { receiver, id, release: (status: number) => held.shift()?.writeHead(status).end() };
     }
 
-    test('gets nothing more of what was waiting for its turn, but what was under way by then', async () => {
-      const { receiver, id, release } = await holdingOne({ isSecondHeld: true });
+    test('gets no queued delivery, except those already in flight', async () => {
+      const { receiver, id, release } = await openHoldingEndpoint({ isSecondHeld: true });
       await shop.webhookAction(id, 'disable');
       release(204);
-      // One more may be under way before the sender, who may be another node, has heard of it.
+      // One more may be in flight before the sender, possibly another node, learns of the change.
       await readUntil(
         () => shop.deliveries('status=succeeded&limit=100'),
         ({ length }) => length === 6,
@@ -609,8 +618,8 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect((await shop.deliveries('status=pending&limit=100')).length).toBeGreaterThanOrEqual(23);
     });
 
-    test('gets all that was waiting for its turn when it is enabled again, each once', async () => {
-      const { receiver, id, release } = await holdingOne({ isSecondHeld: false });
+    test('gets all queued deliveries once it is enabled again, each once', async () => {
+      const { receiver, id, release } = await openHoldingEndpoint({ isSecondHeld: false });
       await shop.webhookAction(id, 'disable');
       release(204);
       await shop.webhookAction(id, 'enable');
@@ -619,10 +628,10 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(new Set(eventPayloads(receiver).map((one) => one.id)).size).toBe(30);
     });
 
-    test('by 410 gets nothing more, once it is disabled, of what was waiting for its turn', async () => {
-      const { receiver, id, release } = await holdingOne({ isSecondHeld: true });
+    test('after 410, gets no queued delivery once it is disabled', async () => {
+      const { receiver, id, release } = await openHoldingEndpoint({ isSecondHeld: true });
       release(410);
-      // The next one may be under way before the word of the first has come through.
+      // The next delivery may be in flight before the first response is processed.
       await readUntil(
         () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
@@ -634,19 +643,19 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(receiver.received).toHaveLength(before + 1);
     });
 
-    test('by 410: the others are told, the delivery waits, and goes out when it is enabled', async () => {
+    test('after 410: other endpoints get webhook.disabled, and the delivery is held until it is enabled', async () => {
       const [receiver, watcher] = [await testReceiver(withStatus(410)), await testReceiver()];
       const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.created', 'webhook.*'] });
       await shop.createWebhook(watcher, { eventTypes: ['webhook.disabled'] });
       const event = await shop.emitEvent();
       const disabledAt = await nowMs();
-      const [word] = await watcher.waitFor(1);
+      const [notification] = await watcher.waitFor(1);
       expect(await shop.readWebhook(id)).toMatchObject({
         status: 'disabled',
         disabledReason: 'gone',
         version: 2,
       });
-      const { type, data, sequence, timestamp } = eventPayload(word ?? { body: '' });
+      const { type, data, sequence, timestamp } = eventPayload(notification ?? { body: '' });
       expect([type, sequence, timestamp]).toEqual(['webhook.disabled', 2, isoTime(disabledAt)]);
       expect(data).toMatchObject({
         object: 'webhook',
@@ -678,12 +687,12 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         status: 'succeeded',
         attemptCount: 2,
       });
-      // Nobody is told of himself.
+      // An endpoint does not receive events about itself.
       expect(eventPayloads(receiver).map((one) => one.id)).toEqual([event.id, event.id]);
       expect(watcher.received).toHaveLength(1);
     });
 
-    test('by 410 of many at once is disabled once', async () => {
+    test('many concurrent 410 responses disable the endpoint once', async () => {
       const [receiver, watcher] = [await testReceiver(withStatus(410)), await testReceiver()];
       const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
       await shop.createWebhook(watcher, { eventTypes: ['webhook.*'] });
@@ -694,82 +703,82 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(watcher.received).toHaveLength(1);
     });
 
-    /** Told and sent at an instant of the clock. */
-    async function tellAt(instant: number): Promise<string> {
+    /** Emits an event and sends it at the given clock time. */
+    async function emitAt(instant: number): Promise<string> {
       await shop.clock.advanceTo(instant);
       const { id } = await shop.emitEvent();
       await shop.sendDue();
       return id;
     }
 
-    test('by five days of nothing but failure: not before, then with a word, and nothing is lost', async () => {
+    test('is disabled after five days of continuous failure, not earlier, with an event and no lost delivery', async () => {
       const [receiver, watcher] = [await testReceiver(withStatus(500)), await testReceiver()];
       const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.*'] });
       await shop.createWebhook(watcher, { eventTypes: ['webhook.*'] });
       const since = await nowMs();
-      const told = [await tellAt(since)];
-      for (let day = 1; day < 5; day += 1) told.push(await tellAt(since + day * dayMs));
-      told.push(await tellAt(since + 5 * dayMs - 1));
+      const eventIds = [await emitAt(since)];
+      for (let day = 1; day < 5; day += 1) eventIds.push(await emitAt(since + day * dayMs));
+      eventIds.push(await emitAt(since + 5 * dayMs - 1));
       const before = await shop.readWebhook(id);
       expect([before.status, before.health.failingSince]).toEqual(['enabled', isoTime(since)]);
-      told.push(await tellAt(since + 5 * dayMs));
-      const [word] = await watcher.waitFor(1);
-      expect(eventPayload(word ?? { body: '' })).toMatchObject({
+      eventIds.push(await emitAt(since + 5 * dayMs));
+      const [notification] = await watcher.waitFor(1);
+      expect(eventPayload(notification ?? { body: '' })).toMatchObject({
         type: 'webhook.disabled',
         timestamp: isoTime(since + 5 * dayMs),
         data: { id, status: 'disabled', disabledReason: 'failing' },
       });
       expect(await shop.readWebhook(id)).toMatchObject({ status: 'disabled', disabledReason: 'failing' });
       expect(receivedTypes(watcher)).toEqual(['webhook.disabled']);
-      const tried = receiver.received.length;
-      for (let i = 0; i < 3; i += 1) told.push((await shop.emitEvent('customer.updated')).id);
+      const attemptsBefore = receiver.received.length;
+      for (let i = 0; i < 3; i += 1) eventIds.push((await shop.emitEvent('customer.updated')).id);
       await shop.clock.advance({ seconds: 86_400 });
-      expect(receiver.received).toHaveLength(tried);
+      expect(receiver.received).toHaveLength(attemptsBefore);
       const held = (await shop.deliveries(`webhookId=${id}&status=pending`)).map(({ eventId }) => eventId);
-      expect(held.toSorted()).toEqual(told.slice(5).toSorted());
+      expect(held.toSorted()).toEqual(eventIds.slice(5).toSorted());
       receiver.answer(withStatus(204));
       await shop.webhookAction(id, 'enable');
       await shop.sendDue();
-      const arrived = eventPayloads(receiver).slice(tried);
+      const arrived = eventPayloads(receiver).slice(attemptsBefore);
       expect(arrived.map((one) => one.id).toSorted()).toEqual(held.toSorted());
       expect(await shop.deliveries(`webhookId=${id}&status=pending`)).toEqual([]);
     });
 
-    test('a success in between begins the count anew', async () => {
+    test('a success in between restarts the five days', async () => {
       const receiver = await testReceiver(withStatus(500));
       const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
       const since = await nowMs();
-      for (const day of [0, 2, 4]) await tellAt(since + day * dayMs);
+      for (const day of [0, 2, 4]) await emitAt(since + day * dayMs);
       receiver.answer(withStatus(204));
-      await tellAt(since + 4.5 * dayMs);
+      await emitAt(since + 4.5 * dayMs);
       expect((await shop.readWebhook(id)).health.failingSince).toBeNull();
       receiver.answer(withStatus(500));
-      for (const day of [5, 6, 9.9]) await tellAt(since + day * dayMs);
+      for (const day of [5, 6, 9.9]) await emitAt(since + day * dayMs);
       expect(await shop.readWebhook(id)).toMatchObject({
         status: 'enabled',
         health: { failingSince: isoTime(since + 5 * dayMs) },
       });
-      await tellAt(since + 10 * dayMs);
+      await emitAt(since + 10 * dayMs);
       await readUntil(
         () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
       );
     });
 
-    test('one that is enabled again has five days again', async () => {
+    test('an endpoint that is enabled again has another five days', async () => {
       const receiver = await testReceiver(withStatus(500));
       const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
       const since = await nowMs();
-      for (const day of [0, 5]) await tellAt(since + day * dayMs);
+      for (const day of [0, 5]) await emitAt(since + day * dayMs);
       await readUntil(
         () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
       );
       await shop.clock.advanceTo(since + 6 * dayMs);
       await shop.webhookAction(id, 'enable');
-      for (const day of [6, 8, 10.9]) await tellAt(since + day * dayMs);
+      for (const day of [6, 8, 10.9]) await emitAt(since + day * dayMs);
       expect((await shop.readWebhook(id)).status).toBe('enabled');
-      await tellAt(since + 11 * dayMs);
+      await emitAt(since + 11 * dayMs);
       expect(
         await readUntil(
           () => shop.readWebhook(id),
@@ -780,7 +789,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   });
 
   describe('an advance', () => {
-    test('tells of attempts in order of their time, those of all endpoints, and nothing else is left due', async () => {
+    test('reports the attempts of all endpoints in time order, and leaves nothing due', async () => {
       const slow: Reply = (_received, response) => {
         setTimeout(() => response.writeHead(500).end(), 10);
       };
@@ -790,14 +799,14 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       const advanced = await shop.clock.advance({ seconds: 60 });
       expect(advanced.complete).toBe(true);
       expectTimeOrder(advanced.happened);
-      const made = await Promise.all((await shop.deliveries()).map(({ id }) => shop.delivery(id)));
-      expect(made).toHaveLength(6);
-      for (const delivery of made) {
+      const allDeliveries = await Promise.all((await shop.deliveries()).map(({ id }) => shop.delivery(id)));
+      expect(allDeliveries).toHaveLength(6);
+      for (const delivery of allDeliveries) {
         expect(delivery.status).not.toBe('pending');
-        const told = advanced.happened.filter(({ id }) => id === delivery.id);
-        // The first attempt may have been made before the clock was moved.
-        expect(told).toEqual(
-          delivery.attempts.slice(-told.length).map(({ at, status }) => ({
+        const effects = advanced.happened.filter(({ id }) => id === delivery.id);
+        // The first attempt may have been sent before the clock was advanced.
+        expect(effects).toEqual(
+          delivery.attempts.slice(-effects.length).map(({ at, status }) => ({
             at,
             type: 'delivery',
             id: delivery.id,
@@ -806,22 +815,22 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
             event: delivery.eventType,
           })),
         );
-        expect(told.length).toBeGreaterThanOrEqual(delivery.attempts.length - 1);
+        expect(effects.length).toBeGreaterThanOrEqual(delivery.attempts.length - 1);
       }
       expect(receivers.map(({ received }) => received.length)).toEqual([10, 10, expect.any(Number)]);
       expect((await shop.sendDue()).happened).toEqual([]);
     });
 
-    test('sends what it brings about before it answers, at the instant at which it came about', async () => {
+    test('sends the events it causes before it responds, with the time of their effect', async () => {
       const receiver = await testReceiver((_received, response) => {
         setTimeout(() => response.writeHead(204).end(), 20);
       });
       await shop.createWebhook(receiver, { eventTypes: ['payment.*'] });
-      const madeAt = await nowMs();
+      const emittedAt = await nowMs();
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       await shop.sendDue();
       const { happened } = await shop.clock.advance({ seconds: 30 * 86_400 });
-      const expiredAt = isoTime(madeAt + limits.authorizationDays * dayMs);
+      const expiredAt = isoTime(emittedAt + limits.authorizationDays * dayMs);
       expect(happened).toMatchObject([
         { type: 'payment', id, event: 'payment.expired', at: expiredAt },
         { type: 'delivery', event: 'payment.expired', at: expiredAt, to: 'succeeded' },
@@ -833,7 +842,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       });
     });
 
-    test('sends what falls due between two moves between them', async () => {
+    test('sends deliveries due between two effects between those effects', async () => {
       const receiver = await testReceiver(withStatus(500));
       await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
       await shop.payments.createAndAdvance(['authorize']);
@@ -851,7 +860,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(attempts.length).toBeGreaterThanOrEqual(9);
     });
 
-    test('again with its key is answered from memory, and nothing is sent again', async () => {
+    test('repeated with its idempotency key returns the stored response and sends nothing', async () => {
       const receiver = await testReceiver(withStatus(500));
       await shop.createWebhook(receiver, { retryProfile: 'fast' });
       await shop.emitEvent();
@@ -864,13 +873,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       expect(receiver.received).toHaveLength(5);
     });
 
-    /** An advance by a minute that reaches its bound of real time while something is being sent. */
-    async function cutShort(): Promise<AdvanceBody> {
+    /** An advance by one minute that reaches its real-time limit while a request is in flight. */
+    async function advanceToTimeLimit(): Promise<AdvanceBody> {
       let aheadMs = 0;
       const app = openApp(server, { wallClock: () => Date.now() + aheadMs });
       const to = isoTime((await nowMs()) + 60 * secondMs);
       const advancing = clockApi(shop.clientOn(app)).advance({ to });
-      // The clock is there, and waits for what is being sent.
+      // The clock has arrived, and waits for the request in flight.
       await readUntil(
         () => shop.clock.read(),
         ({ now }) => now === to,
@@ -879,7 +888,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       return advancing;
     }
 
-    test('that meets an endpoint which hangs answers at its bound, and says what is left', async () => {
+    test('with a hanging endpoint responds at its limit and reports the remaining work', async () => {
       const hanging = await testReceiver(() => undefined);
       const good = await testReceiver();
       await shop.createWebhook(hanging);
@@ -887,7 +896,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       await shop.emitEvent();
       const { now } = await shop.clock.read();
       await Promise.all([hanging.waitFor(1), good.waitFor(1)]);
-      const advanced = await cutShort();
+      const advanced = await advanceToTimeLimit();
       expect(advanced.complete).toBe(false);
       expect(advanced.left).toEqual({
         timers: 0,
@@ -898,13 +907,13 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       });
     });
 
-    test('that goes on after its bound finds the rest', async () => {
+    test('that continues after its limit completes the remaining work', async () => {
       const held: ServerResponse[] = [];
       const hanging = await testReceiver((_received, response) => held.push(response));
       const { id } = await shop.createWebhook(hanging, { retryProfile: 'fast' });
       await shop.emitEvent();
       await hanging.waitFor(1);
-      const { left } = await cutShort();
+      const { left } = await advanceToTimeLimit();
       hanging.answer(withStatus(500));
       for (const response of held) response.writeHead(500).end();
       const rest = await shop.clock.advance({ to: left?.to ?? '' });
@@ -915,7 +924,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
   });
 
   describe('concurrency', () => {
-    test('with one at a time, first attempts come in the order of their events', async () => {
+    test('with concurrency 1, first attempts arrive in event order', async () => {
       let open = 0;
       let openMax = 0;
       const receiver = await testReceiver((_received, response) => {
@@ -927,28 +936,28 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         }, 1);
       });
       await shop.createWebhook(receiver, { maxConcurrency: 1 });
-      const told: string[] = [];
-      for (let i = 0; i < 25; i += 1) told.push((await shop.emitEvent()).id);
+      const eventIds: string[] = [];
+      for (let i = 0; i < 25; i += 1) eventIds.push((await shop.emitEvent()).id);
       await shop.sendDue();
-      expect(eventPayloads(receiver).map(({ id }) => id)).toEqual(told);
+      expect(eventPayloads(receiver).map(({ id }) => id)).toEqual(eventIds);
       expect(openMax).toBe(1);
     });
 
-    test('with one at a time, those that are held up come in order too', async () => {
+    test('with concurrency 1, held deliveries arrive in event order too', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
       await shop.webhookAction(id, 'disable');
-      const told: string[] = [];
-      for (let i = 0; i < 25; i += 1) told.push((await shop.emitEvent()).id);
+      const eventIds: string[] = [];
+      for (let i = 0; i < 25; i += 1) eventIds.push((await shop.emitEvent()).id);
       await shop.webhookAction(id, 'enable');
       await shop.sendDue();
-      expect(eventPayloads(receiver).map((one) => one.id)).toEqual(told);
+      expect(eventPayloads(receiver).map((one) => one.id)).toEqual(eventIds);
     });
 
     test.each([1, 2, 3, 10, 64])(
-      'with %i at most so many requests are open at once, and so many are',
+      'with concurrency %i, at most that many requests are open, and that many are reached',
       async (n) => {
-        // One that is not known yet gets no more than ten, and all that it wants when it has answered.
+        // A new endpoint gets at most ten concurrent requests, and its full concurrency after the first response.
         const unknownMax = Math.min(n, 10);
         const count = unknownMax + n * 2 + 5;
         const held: ServerResponse[] = [];
@@ -959,7 +968,8 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
           held.push(response);
           openMax = Math.max(openMax, held.length);
           const wanted = received <= unknownMax ? unknownMax : n;
-          // All places are taken before the first is given back, one at a time, so that one too many would be seen.
+          // Fills all slots before releasing the first one, one at a time, so that exceeding the limit would be
+          // visible.
           if (isFull) release(2);
           else if (held.length === wanted) for (let i = 0; i < wanted; i += 1) release(5 + i);
           isFull ||= received > unknownMax && held.length === n;
@@ -974,7 +984,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       },
     );
 
-    test('an endpoint that hangs holds up nobody else', async () => {
+    test('a hanging endpoint does not delay other endpoints', async () => {
       const held: ServerResponse[] = [];
       const hanging = await testReceiver((_received, response) => held.push(response));
       const good = await testReceiver();
@@ -1004,49 +1014,49 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       ['limit=101', 'limit'],
       ['trigger=test', 'trigger'],
       ['createdAfter=yesterday', 'createdAfter'],
-    ])('the list refuses %s, and param names it', async (query, param) => {
+    ])('the list rejects %s, and param names it', async (query, param) => {
       expectRefused(await shop.client.get(deliveries, query), 'invalid_request', param);
     });
 
-    test('a cursor of something else is refused', async () => {
+    test('rejects a cursor of another list', async () => {
       expectRefused(await shop.client.get(deliveries, 'cursor=x'), 'invalid_cursor', 'cursor');
     });
   });
 
   describe('401, 403 and 404', () => {
-    let hook: WebhookBody;
+    let webhook: WebhookBody;
     let id: string;
 
     beforeEach(async () => {
-      hook = await shop.createWebhook(await testReceiver());
+      webhook = await shop.createWebhook(await testReceiver());
       await shop.emitEvent();
       await shop.sendDue();
-      id = (await shop.onlyDelivery(`webhookId=${hook.id}`)).id;
+      id = (await shop.onlyDelivery(`webhookId=${webhook.id}`)).id;
     });
 
-    test('nobody reads deliveries without a key that may', async () => {
-      const bare = await shop.addKey({ scopes: ['webhooks:write'] });
+    test('rejects reads without a key or without the scope', async () => {
+      const writeOnly = await shop.addKey({ scopes: ['webhooks:write'] });
       for (const path of [deliveries, `${deliveries}/${id}`]) {
         expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
-        expect((await bare.client.get(path)).code).toBe('scope_missing');
+        expect((await writeOnly.client.get(path)).code).toBe('scope_missing');
       }
     });
 
-    test('a delivery of another organization is not there, nor is an unknown one', async () => {
+    test('deliveries of another organization and unknown deliveries are not found', async () => {
       expect((await other.client.get(`${deliveries}/${id}`)).code).toBe('resource_not_found');
-      for (const unknown of [unknownDelivery, 'nonsense', hook.id])
+      for (const unknown of [unknownDelivery, 'nonsense', webhook.id])
         expect((await shop.client.get(`${deliveries}/${unknown}`)).code).toBe('resource_not_found');
-      const query = `webhookId=${hook.id}`;
+      const query = `webhookId=${webhook.id}`;
       expect((await other.client.get(deliveries, query)).body.data).toEqual([]);
     });
 
-    test('a key of another application of the organization does not find it', async () => {
-      const sister = await shop.addKey({ application: 'second' });
-      expect((await sister.client.get(`${deliveries}/${id}`)).code).toBe('resource_not_found');
+    test('a key of another application in the organization does not find it', async () => {
+      const otherApp = await shop.addKey({ application: 'second' });
+      expect((await otherApp.client.get(`${deliveries}/${id}`)).code).toBe('resource_not_found');
     });
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.deliveries);
 });

@@ -39,13 +39,13 @@ async function start(seed: string): Promise<Server> {
   return server;
 }
 
-interface Meanwhile {
+interface DayOptions {
   /** Runs between two writes. */
   readonly between?: (server: Server) => Promise<unknown>;
 }
 
-/** A working day of an integration: every kind of record, refusals, failing receivers and a fortnight of the clock. */
-async function day(server: Server, { between }: Meanwhile = {}): Promise<string> {
+/** A working day of an integration: every resource, rejections, failing receivers and two weeks of clock time. */
+async function runDay(server: Server, { between }: DayOptions = {}): Promise<string> {
   const client = new ApiClient(server.app, key);
   const transcript: string[] = [];
   let count = 0;
@@ -57,9 +57,9 @@ async function day(server: Server, { between }: Meanwhile = {}): Promise<string>
     return answer;
   };
   receiver.answer(withStatus(500));
-  const hook = { url: receiver.url, secret, eventTypes: ['*'], retryProfile: 'standard' };
-  await post('developer_api_webhooks', hook);
-  await post('developer_api_webhooks', { ...hook, eventTypes: ['payment.*'] });
+  const webhookInput = { url: receiver.url, secret, eventTypes: ['*'], retryProfile: 'standard' };
+  await post('developer_api_webhooks', webhookInput);
+  await post('developer_api_webhooks', { ...webhookInput, eventTypes: ['payment.*'] });
   const customer = await post('developer_api_customers', { name: 'Ada' });
   const payment = await post('developer_api_payments', {
     ...{ amount: 12_50, currency: 'EUR', customerId: customer.body.id, scenario: 'dispute' },
@@ -74,7 +74,7 @@ async function day(server: Server, { between }: Meanwhile = {}): Promise<string>
     beneficiary: { name: 'Bob' },
   });
   await post('developer_api_clock/advance', { seconds: 3 * 86_400 });
-  // A plan that names no seed has one that follows from that of the server, so it hits the same requests.
+  // A plan without a seed derives it from the server's seed, so it affects the same requests.
   await post('developer_api_fault_plans', {
     ...{ on: 'requests', share: 50, operations: ['listCustomers'] },
     fault: { type: 'error', code: 'internal_error' },
@@ -99,17 +99,17 @@ async function day(server: Server, { between }: Meanwhile = {}): Promise<string>
   return transcript.join('\n');
 }
 
-/** The transcript of a day on a server with seed 42, and the webhooks that it sent. Two tests compare other runs with it. */
+/** The transcript of a day on a server with seed 42, and the webhooks it sent. Two tests compare other runs with it. */
 let reference: Promise<{ readonly transcript: string; readonly sent: readonly string[] }> | undefined;
 function referenceDay() {
   reference ??= (async () => {
-    const transcript = await day(await start('42'));
+    const transcript = await runDay(await start('42'));
     return { transcript, sent: takeReceived() };
   })();
   return reference;
 }
 
-/** The sorted bodies that the receiver got since the last call. */
+/** The sorted bodies received since the last call. */
 function takeReceived(): readonly string[] {
   const received = receiver.received as unknown as { body: string }[];
   return received
@@ -118,10 +118,10 @@ function takeReceived(): readonly string[] {
     .sort();
 }
 
-describe('a server that repeats itself', () => {
-  test('answers the same requests with the same bytes: ids, times, events, retries, entries', async () => {
+describe('a deterministic server', () => {
+  test('returns the same bytes for the same requests: ids, times, events, retries, ledger entries', async () => {
     const { transcript: first, sent } = await referenceDay();
-    const second = await day(await start('42'));
+    const second = await runDay(await start('42'));
     expect(second).toBe(first);
     expect(takeReceived()).toEqual(sent);
     expect(first).toContain('2026-01-15T');
@@ -130,10 +130,10 @@ describe('a server that repeats itself', () => {
     expect(first).toMatch(/\n200\n/);
   });
 
-  test('is not disturbed by reads, nor by another organization', async () => {
+  test('is not affected by reads or by another organization', async () => {
     const { transcript: quiet } = await referenceDay();
     let writes = 0;
-    const noisy = await day(await start('42'), {
+    const noisy = await runDay(await start('42'), {
       between: async (server) => {
         await new ApiClient(server.app, key).get('developer_api_payments');
         writes += 1;
@@ -147,7 +147,7 @@ describe('a server that repeats itself', () => {
     expect(noisy).toBe(quiet);
   });
 
-  test('has other ids with another seed', async () => {
+  test('creates other ids with another seed', async () => {
     const pay = async (seed: string) =>
       new ApiClient((await start(seed)).app, key).post('developer_api_payments', {
         amount: 1,
@@ -159,24 +159,28 @@ describe('a server that repeats itself', () => {
   });
 });
 
-describe('ids from a seed', () => {
-  test('are ids like any other, grow with every write and never meet', () => {
+describe('seeded ids', () => {
+  test('are valid, increase with every write and never collide', () => {
     const idGenerator = seededIdGenerator('42');
     const seen = new Set<string>();
     let last = '';
     for (let request = 0; request < 200; request += 1) {
-      const own = idGenerator.request('org_a', 'write');
-      expect(own > last).toBe(true);
-      const rows = idGenerator.rowSuffixes(own);
-      const steps = idGenerator.stepSuffixes(own);
-      const made = [own, ...Array.from({ length: 20 }, rows), ...Array.from({ length: 20 }, steps.next)];
-      made.push(
+      const requestSuffix = idGenerator.request('org_a', 'write');
+      expect(requestSuffix > last).toBe(true);
+      const rows = idGenerator.rowSuffixes(requestSuffix);
+      const steps = idGenerator.stepSuffixes(requestSuffix);
+      const suffixes = [
+        requestSuffix,
+        ...Array.from({ length: 20 }, rows),
+        ...Array.from({ length: 20 }, steps.next),
+      ];
+      suffixes.push(
         ...Array.from({ length: 20 }, steps.bookkeeping),
         idGenerator.background('org_a'),
         idGenerator.background('org_a'),
       );
-      made.push(idGenerator.request('org_a', 'read'), idGenerator.request('org_b', 'write'));
-      for (const suffix of made) {
+      suffixes.push(idGenerator.request('org_a', 'read'), idGenerator.request('org_b', 'write'));
+      for (const suffix of suffixes) {
         expect(isId('event', formatId('event', suffix))).toBe(true);
         expect(seen.has(suffix)).toBe(false);
         seen.add(suffix);
@@ -184,25 +188,26 @@ describe('ids from a seed', () => {
         expect(idTimestamp(suffix)).toBeGreaterThan(seededNow - 15_000);
         expect(idTimestamp(suffix)).toBeLessThanOrEqual(seededNow);
       }
-      last = own;
+      last = requestSuffix;
     }
   });
 
-  test('of events differ in what the id of a delivery takes from them', () => {
+  test('of events differ in the prefix that delivery ids are derived from', () => {
     const idGenerator = seededIdGenerator('42');
     const heads = new Set<string>();
     for (let request = 0; request < 50; request += 1) {
-      const own = idGenerator.request('org_a', 'write');
-      const rows = idGenerator.rowSuffixes(own);
-      for (const suffix of [own, ...Array.from({ length: 100 }, rows)]) heads.add(suffix.slice(0, 20));
+      const requestSuffix = idGenerator.request('org_a', 'write');
+      const rows = idGenerator.rowSuffixes(requestSuffix);
+      for (const suffix of [requestSuffix, ...Array.from({ length: 100 }, rows)])
+        heads.add(suffix.slice(0, 20));
     }
     expect(heads.size).toBe(50 * 101);
   });
 
-  test('are the same again for a command that is decided again', () => {
+  test('are the same when a command is decided again', () => {
     const idGenerator = seededIdGenerator('42');
-    const own = idGenerator.request('org_a', 'write');
-    const [one, two] = [idGenerator.rowSuffixes(own), idGenerator.rowSuffixes(own)];
+    const requestSuffix = idGenerator.request('org_a', 'write');
+    const [one, two] = [idGenerator.rowSuffixes(requestSuffix), idGenerator.rowSuffixes(requestSuffix)];
     expect([one(), one(), one()]).toEqual([two(), two(), two()]);
   });
 });

@@ -11,31 +11,31 @@ import type { Server } from '../../src/server.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
-const telling = resources.filter(({ emitsEvents }) => emitsEvents);
-const types = telling.flatMap(({ machine }) => eventTypes(machine));
+const eventResources = resources.filter(({ emitsEvents }) => emitsEvents);
+const types = eventResources.flatMap(({ machine }) => eventTypes(machine));
 
-function told(type: string): EventType {
+function catalogueEntry(type: string): EventType {
   const found = eventCatalogue.find((one) => one.type === type);
   if (!found) throw new Error(`${type} is not in the catalogue`);
   return found;
 }
 
-/** The states that a move which tells this type may arrive at. */
+/** The possible target states of the transitions that emit this event type. */
 function arrivals(type: string): readonly string[] {
   const [name, event = ''] = type.split('.');
-  const moves = telling.find((one) => one.name === name)?.machine.moves ?? [];
+  const moves = eventResources.find((one) => one.name === name)?.machine.moves ?? [];
   const arriving = moves.filter((move) => emittedEvents(move).includes(event));
   return arriving.flatMap(({ to, event: named }) => (named === undefined ? [event] : to));
 }
 
-test('the catalogue has every type that a machine tells, once and in its order', () => {
+test('the catalogue has every event type of the machines, once and in their order', () => {
   expect(eventCatalogue.map(({ type }) => type)).toEqual(types);
   expect(new Set(types).size).toBe(types.length);
   expect(types).toEqual(expect.arrayContaining(['payment.captured', 'transfer.returned', 'webhook.tested']));
   expect(types).not.toContain('webhook.created');
 });
 
-/** One for all types of a resource: which of them an event has is compared by itself, and compiling takes time. */
+/** One validator per resource for all its types: the test compares the type separately, and compiling is slow. */
 const envelopes = new Map<unknown, ReturnType<typeof compileBody>>();
 function envelopeOf(schema: EventType['schema']): ReturnType<typeof compileBody> {
   const check = envelopes.get(schema) ?? compileBody(payloadSchema(types, schema));
@@ -44,18 +44,18 @@ function envelopeOf(schema: EventType['schema']): ReturnType<typeof compileBody>
 }
 
 describe.each(eventCatalogue)('$type', ({ type, resource, description, example, payload, schema }) => {
-  test('says what has happened in one sentence of its own', () => {
+  test('has a description of one sentence, unique in the catalogue', () => {
     expect(description).toMatch(/^[A-Z][^.]{15,}\.$/);
     expect(eventCatalogue.filter((one) => one.description === description)).toHaveLength(1);
   });
 
-  test('shows a record of its resource in a state that the type tells of', () => {
+  test('has an example record of its resource, in a state that emits the type', () => {
     expect(type.split('.')[0]).toBe(resource);
     expect(example).toMatchObject({ object: resource, sandbox: true });
     expect(arrivals(type)).toContain(example.status);
   });
 
-  test('shows what the schema says, and the schema can say no', () => {
+  test('has an example that matches the schema, and the schema rejects others', () => {
     const check = compileBody(schema);
     expect(check(example)).toBeUndefined();
     expect(check({ ...example, status: 'nowhere' })).toBeDefined();
@@ -63,7 +63,7 @@ describe.each(eventCatalogue)('$type', ({ type, resource, description, example, 
     expect(check(rest)).toBeDefined();
   });
 
-  test('comes in the envelope of an event, with the moment and the version of the record', () => {
+  test("has a payload in the event envelope, with the record's time and version", () => {
     expect(envelopeOf(schema)(payload)).toBeUndefined();
     expect(payload).toMatchObject({ type, data: example, sequence: example.version });
     expect(Object.keys(payload)).toEqual([
@@ -83,7 +83,7 @@ describe.each(eventCatalogue)('$type', ({ type, resource, description, example, 
   });
 });
 
-test('no two examples share the id of their event, and none shows a secret', () => {
+test('no two examples share an event id, and none contains a secret', () => {
   expect(new Set(eventCatalogue.map(({ payload }) => payload.id)).size).toBe(types.length);
   expect(JSON.stringify(eventCatalogue.map(({ payload }) => payload))).not.toContain('whsec_');
 });
@@ -130,31 +130,35 @@ test.each([
   ['customer.archived', { version: 3, allowedActions: [] }],
   ['webhook.disabled', { disabledReason: 'gone' }],
   ['webhook.tested', { status: 'enabled', disabledReason: null }],
-])('the example of %s shows what matters', (type, shown) => {
-  expect(told(type).example).toMatchObject(shown);
+])('the example of %s has the fields that matter', (type, shown) => {
+  expect(catalogueEntry(type).example).toMatchObject(shown);
 });
 
-describe('the catalogue is made of the machines', () => {
+describe('the catalogue is derived from the machines', () => {
   const changed = (name: string, patch: (resource: AnyResource) => Partial<AnyResource>) =>
     resources.map((one) => (one.name === name ? { ...one, ...patch(one) } : one));
 
-  test('making it twice gives the same', () => {
+  test('deriving it twice gives the same result', () => {
     expect(JSON.stringify(catalogueOf(resources))).toBe(JSON.stringify(eventCatalogue));
   });
 
-  test('a type that no play tells keeps the server from starting', () => {
+  test('an event type without an example run fails at startup', () => {
     const more = changed('refund', ({ machine }) => ({
       machine: { ...machine, moves: [...machine.moves, { action: 'lose', from: [], to: ['lost'] }] },
     }));
-    expect(() => catalogueOf(more)).toThrow('no play tells refund.lost');
+    expect(() => catalogueOf(more)).toThrow('no example emits refund.lost');
   });
 
-  test('so does a type without words, and a resource without a schema', () => {
-    const wordless = changed('refund', ({ machine }) => ({ machine: { ...machine, eventDescriptions: {} } }));
-    expect(() => catalogueOf(wordless)).toThrow('refund.created has no words');
-    const { schema: _schema, ...bare } = resources.find(({ name }) => name === 'refund') as AnyResource;
-    const unclear = resources.map((one) => (one.name === 'refund' ? bare : one));
-    expect(() => catalogueOf(unclear)).toThrow('a refund tells events without a schema');
+  test('an event type without a description, or a resource without a schema, fails at startup', () => {
+    const withoutDescriptions = changed('refund', ({ machine }) => ({
+      machine: { ...machine, eventDescriptions: {} },
+    }));
+    expect(() => catalogueOf(withoutDescriptions)).toThrow('refund.created has no description');
+    const { schema: _schema, ...withoutSchema } = resources.find(
+      ({ name }) => name === 'refund',
+    ) as AnyResource;
+    const changedResources = resources.map((one) => (one.name === 'refund' ? withoutSchema : one));
+    expect(() => catalogueOf(changedResources)).toThrow('the events of refund have no schema');
   });
 });
 
@@ -164,7 +168,7 @@ describe('in the OpenAPI document', () => {
     components: { schemas: Record<string, { properties: Record<string, unknown> }> };
   };
 
-  test('the section of webhooks has every type and nothing else', () => {
+  test('the webhooks section has every type and nothing else', () => {
     expect(Object.keys(document.webhooks)).toEqual(types);
   });
 
@@ -209,7 +213,7 @@ describe.each(databaseKinds)('served on %s', (kind) => {
     acme = await tenant(server);
   });
 
-  test('capabilities has every type with its words and a whole event, and a schema for each resource', async () => {
+  test('capabilities returns every type with description and example payload, and a schema for each resource', async () => {
     const { body } = await acme.client.get('developer_api_capabilities');
     expect(body.eventTypes).toEqual(types);
     const asServed = eventCatalogue.map(({ type, resource, description, payload }) => ({
@@ -220,7 +224,7 @@ describe.each(databaseKinds)('served on %s', (kind) => {
     }));
     expect(body.events).toEqual(asServed);
     const schemas = body.eventSchemas as Record<string, object>;
-    expect(Object.keys(schemas)).toEqual(telling.map(({ name }) => name));
+    expect(Object.keys(schemas)).toEqual(eventResources.map(({ name }) => name));
     for (const [name, schema] of Object.entries(schemas)) {
       const check = compileBody(Type.Unsafe(schema));
       expect(check({}), name).toBeDefined();
@@ -229,24 +233,24 @@ describe.each(databaseKinds)('served on %s', (kind) => {
     }
   });
 
-  test('what really is told has the fields of the example', async () => {
+  test('an emitted event has the same fields as the example', async () => {
     await acme.client.post('developer_api_payments', { amount: 1_000, currency: 'EUR' });
     const { body } = await acme.client.get('developer_api_webhook_events', 'type=payment.created');
     const data = body.data[0]?.data as unknown as object;
-    expect(Object.keys(data)).toEqual(Object.keys(told('payment.created').example));
+    expect(Object.keys(data)).toEqual(Object.keys(catalogueEntry('payment.created').example));
   });
 
-  test('an event by hand carries the example unless it has data of its own', async () => {
+  test('an event created through the API has the example data, unless the request contains data', async () => {
     const { status, body } = await acme.client.post('developer_api_webhook_events', {
       type: 'payment.captured',
     });
     expect(status).toBe(201);
-    const { example } = told('payment.captured');
+    const { example } = catalogueEntry('payment.captured');
     expect(body).toMatchObject({ type: 'payment.captured', resourceId: example.id });
     expect(body.data).toEqual(example);
   });
 
-  test('the page of events has every type with its words, and llms.txt leads there', async () => {
+  test('the events page lists every type with its description, and llms.txt links to it', async () => {
     const page = await server.app.inject('/docs/events');
     expect(page.statusCode).toBe(200);
     for (const type of types) expect(page.body).toContain(`<td><code>${type}</code></td>`);

@@ -12,7 +12,7 @@ const events = 'developer_api_webhook_events';
 const payments = 'developer_api_payments';
 const small = { amount: 100, currency: 'EUR' };
 
-describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
+describe.each(databaseKinds)('the event stream for API keys on %s', (kind) => {
   let server: Server;
   let url: string;
   let acme: Tenant;
@@ -42,13 +42,13 @@ describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
     return listener;
   }
   const pay = async ({ client }: KeyHolder = acme) => (await client.post(payments, small)).body.id;
-  const told = (listener: Listener) => listener.sent('event').map(({ data }) => data.resourceId);
+  const resourceIds = (listener: Listener) => listener.sent('event').map(({ data }) => data.resourceId);
 
-  test('a fault plan hits a stream when it is opened: an error, a lost connection, then none', async () => {
-    const own = await tenant(server);
+  test('a fault plan affects a stream when it opens: an error, a lost connection, then latency', async () => {
+    const org = await tenant(server);
     const plan = async (fault: object) =>
       (
-        await own.client.post('developer_api_fault_plans', {
+        await org.client.post('developer_api_fault_plans', {
           on: 'requests',
           fault,
           count: 1,
@@ -56,7 +56,7 @@ describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
         })
       ).body.id;
     const open = () =>
-      fetch(`${url}/_api/${events}/stream`, { headers: { authorization: `Bearer ${own.key}` } });
+      fetch(`${url}/_api/${events}/stream`, { headers: { authorization: `Bearer ${org.key}` } });
     const first = await plan({ type: 'error', code: 'service_unavailable', retryAfterSeconds: 3 });
     const refused = await open();
     expect(refused.status).toBe(503);
@@ -66,20 +66,20 @@ describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
     for (const type of ['reset_connection', 'lose_answer']) {
       const id = await plan({ type });
       await expect(open()).rejects.toThrow('fetch failed');
-      expect((await own.client.get(`developer_api_fault_plans/${id}`)).body).toMatchObject({
+      expect((await org.client.get(`developer_api_fault_plans/${id}`)).body).toMatchObject({
         status: 'exhausted',
         seen: 1,
         applied: 1,
       });
     }
     const delayed = await plan({ type: 'latency', delayMs: 1 });
-    const listener = await listen(own);
+    const listener = await listen(org);
     expect(listener.response.headers['sandbank-fault']).toBe(delayed);
-    const id = await pay(own);
-    await soon(() => expect(told(listener)).toEqual([id]));
+    const id = await pay(org);
+    await soon(() => expect(resourceIds(listener)).toEqual([id]));
   });
 
-  test('tells what happens from now on as the API shows it, with the headers of every answer', async () => {
+  test('sends new events as the API returns them, with the headers of every response', async () => {
     await pay();
     const listener = await listen();
     const { headers, statusCode } = listener.response;
@@ -88,25 +88,25 @@ describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
     expect(headers['request-id']).toMatch(/^req_/);
     expect(headers['api-version']).toBe('2026-11-15');
     const id = await pay();
-    await soon(() => expect(told(listener)).toEqual([id]));
+    await soon(() => expect(resourceIds(listener)).toEqual([id]));
     const [sent] = listener.sent('event');
     const { requestId: _requestId, ...shown } = (await acme.client.get(`${events}/${sent?.data.id}`)).body;
     expect(sent).toEqual({ id: shown.id, event: 'event', data: shown });
   });
 
-  test('tells of the records of its own application, whoever moves them, and of no other', async () => {
+  test("sends only events of its own application's records, also when another application advances them", async () => {
     const other = await acme.addKey({ application: 'other' });
-    const stranger = await tenant(server);
+    const otherOrg = await tenant(server);
     const listener = await listen(other);
     await pay();
-    await pay(stranger);
-    const own = await pay(other);
-    await acme.client.post(`${payments}/${own}/advance`, { to: 'authorized' });
-    await soon(() => expect(told(listener)).toEqual([own, own]));
+    await pay(otherOrg);
+    const ownPayment = await pay(other);
+    await acme.client.post(`${payments}/${ownPayment}/advance`, { to: 'authorized' });
+    await soon(() => expect(resourceIds(listener)).toEqual([ownPayment, ownPayment]));
     expect(listener.sent().map(({ data }) => data.applicationId)).toEqual([other.appId, other.appId]);
   });
 
-  test('tells only the types that are asked for', async () => {
+  test('sends only the requested event types', async () => {
     const listener = await listen(acme, '?eventTypes=customer.*,payment.authorized');
     const { id: customerId } = (await acme.client.post('developer_api_customers', { name: 'Ada' })).body;
     const id = await pay();
@@ -121,23 +121,23 @@ describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
     );
   });
 
-  test('goes on behind Last-Event-ID, within its filter and its application', async () => {
-    const own = await tenant(server);
-    const other = await own.addKey({ application: 'other' });
-    const first = await listen(own, '?eventTypes=payment.*');
-    await pay(own);
+  test('resumes after Last-Event-ID, within its filter and its application', async () => {
+    const org = await tenant(server);
+    const other = await org.addKey({ application: 'other' });
+    const first = await listen(org, '?eventTypes=payment.*');
+    await pay(org);
     await soon(() => expect(first.sent()).toHaveLength(1));
     const lastId = first.sent()[0]?.id ?? '';
     first.close();
-    const missed = await pay(own);
+    const missed = await pay(org);
     await pay(other);
-    await own.client.post('developer_api_customers', { name: 'Ada' });
-    const again = await listen(own, '?eventTypes=payment.*', { 'last-event-id': lastId });
-    const next = await pay(own);
-    await soon(() => expect(told(again)).toEqual([missed, next]));
+    await org.client.post('developer_api_customers', { name: 'Ada' });
+    const again = await listen(org, '?eventTypes=payment.*', { 'last-event-id': lastId });
+    const next = await pay(org);
+    await soon(() => expect(resourceIds(again)).toEqual([missed, next]));
   });
 
-  test('tells a replay again, also one that no endpoint wants, and without an id to go on from', async () => {
+  test('sends a replayed event again, even if no endpoint matches it, without an id to resume from', async () => {
     const listener = await listen();
     const other = await listen(await acme.addKey({ application: 'other' }));
     const id = await pay();
@@ -149,107 +149,107 @@ describe.each(databaseKinds)('the stream of events for keys on %s', (kind) => {
       await soon(() => expect(listener.sent('replay')).toHaveLength(times));
     }
     expect(listener.sent('replay')[1]).toEqual({ id: undefined, event: 'replay', data: event?.data });
-    expect(told(listener)).toEqual([id]);
+    expect(resourceIds(listener)).toEqual([id]);
     expect(other.sent()).toEqual([]);
   });
 
-  test('tells the replay of a window once for each event, however many endpoints there are', async () => {
-    const own = await tenant(server);
+  test('sends each event of a time range replay once, regardless of the number of endpoints', async () => {
+    const org = await tenant(server);
     const receiver = await openReceiver();
     for (const _endpoint of [1, 2])
-      await own.client.post('developer_api_webhooks', { url: receiver.url, eventTypes: ['payment.*'] });
-    const ids = [await pay(own), await pay(own)];
-    const listener = await listen(own, '?eventTypes=payment.created');
+      await org.client.post('developer_api_webhooks', { url: receiver.url, eventTypes: ['payment.*'] });
+    const ids = [await pay(org), await pay(org)];
+    const listener = await listen(org, '?eventTypes=payment.created');
     const window = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
-    const dry = await own.client.post('developer_api_webhook_deliveries/replay', { ...window, dryRun: true });
+    const dry = await org.client.post('developer_api_webhook_deliveries/replay', { ...window, dryRun: true });
     expect(dry.body.matched).toBe(4);
-    const done = await own.client.post('developer_api_webhook_deliveries/replay', window);
+    const done = await org.client.post('developer_api_webhook_deliveries/replay', window);
     expect(done.body).toMatchObject({ status: 'completed', replayed: 4 });
-    const last = await pay(own);
-    await soon(() => expect(told(listener)).toEqual([last]));
+    const last = await pay(org);
+    await soon(() => expect(resourceIds(listener)).toEqual([last]));
     await soon(() => expect(listener.sent('replay').map(({ data }) => data.resourceId)).toEqual(ids));
     await receiver.close();
   });
 
-  test('refuses what it cannot serve, before anything is streamed', async () => {
+  test('rejects invalid requests before it starts streaming', async () => {
     const path = `${events}/stream`;
     const { client } = acme;
-    const asked = await client.get(path, 'eventTypes=payment.*,payment.paid');
-    expect(asked.body.error).toMatchObject({ code: 'invalid_request', param: 'eventTypes' });
-    expect(asked.body.error.message).toContain('payment.paid');
+    const rejected = await client.get(path, 'eventTypes=payment.*,payment.paid');
+    expect(rejected.body.error).toMatchObject({ code: 'invalid_request', param: 'eventTypes' });
+    expect(rejected.body.error.message).toContain('payment.paid');
     for (const query of ['eventTypes=', 'eventTypes=payment.*,', 'eventTypes=*&eventTypes=*', 'types=*'])
       expect((await client.get(path, query)).code, query).toBe('invalid_request');
     expect((await client.post(path, {})).code).toBe('method_not_allowed');
     const head = await client.send(path, { method: 'HEAD' });
     expect([head.status, head.headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
-    const blind = await acme.addKey({ scopes: scopes.filter((one) => one !== 'webhooks:read') });
-    expect((await blind.client.get(path)).code).toBe('scope_missing');
+    const withoutRead = await acme.addKey({ scopes: scopes.filter((one) => one !== 'webhooks:read') });
+    expect((await withoutRead.client.get(path)).code).toBe('scope_missing');
   });
 
-  test('is bounded for a key, and takes one more when one has gone', async () => {
-    const own = await tenant(server);
-    const all = await Promise.all(Array.from({ length: 10 }, () => listen(own)));
-    const refused = await own.client.get(`${events}/stream`);
+  test('is limited per key, and accepts another stream when one closes', async () => {
+    const org = await tenant(server);
+    const all = await Promise.all(Array.from({ length: 10 }, () => listen(org)));
+    const refused = await org.client.get(`${events}/stream`);
     expect(refused.code).toBe('service_unavailable');
     expect(refused.headers['retry-after']).toBe('10');
     all[0]?.close();
     await soon(async () => {
-      const next = await listen(own);
+      const next = await listen(org);
       expect(next.response.statusCode).toBe(200);
     });
   });
 
-  test.each(['revoked', 'expired', 'without the scope'])('ends when the key is %s', async (how) => {
-    const own = await tenant(server);
+  test.each(['revoked', 'expired', 'without the scope'])('ends when the key is %s', async (keyChange) => {
+    const org = await tenant(server);
     const expiresAt = new Date(Date.now() + 1_500).toISOString();
-    const holder = await own.addKey(how === 'expired' ? { expiresAt } : {});
+    const holder = await org.addKey(keyChange === 'expired' ? { expiresAt } : {});
     const listener = await listen(holder);
-    const staying = await listen(own);
-    await pay(own);
+    const otherListener = await listen(org);
+    await pay(org);
     await soon(() => expect(listener.sent()).toHaveLength(1));
-    if (how === 'revoked') await own.addKey({ key: holder.key, revoked: true });
-    if (how === 'without the scope') await own.addKey({ key: holder.key, scopes: ['payments:read'] });
+    if (keyChange === 'revoked') await org.addKey({ key: holder.key, revoked: true });
+    if (keyChange === 'without the scope') await org.addKey({ key: holder.key, scopes: ['payments:read'] });
     await listener.end;
-    const id = await pay(own);
-    await soon(() => expect(told(staying)).toContain(id));
-    expect(told(listener)).not.toContain(id);
+    const id = await pay(org);
+    await soon(() => expect(resourceIds(otherListener)).toContain(id));
+    expect(resourceIds(listener)).not.toContain(id);
     const again = await listen(holder);
     expect([401, 403]).toContain(again.response.statusCode);
   });
 
-  test('is in the log of requests as soon as it is open', async () => {
-    const own = await tenant(server);
-    const listener = await listen(own);
+  test('is in the request log as soon as it is open', async () => {
+    const org = await tenant(server);
+    const listener = await listen(org);
     const id = String(listener.response.headers['request-id']);
-    const logged = await own.client.get(`developer_api_requests/${id}`);
+    const logged = await org.client.get(`developer_api_requests/${id}`);
     expect(logged.body).toMatchObject({ route: 'streamWebhookEvents', httpStatus: 200, responseBody: null });
     listener.close();
     await listener.end;
-    const all = await own.client.get('developer_api_requests');
+    const all = await org.client.get('developer_api_requests');
     expect(all.body.data.filter((one: Body) => one.route === 'streamWebhookEvents')).toHaveLength(1);
   });
 
   test('ends when the server closes', async () => {
-    const own = await openServer(kind);
-    const at = await own.listen();
-    const listener = await listen(await tenant(own), '', {}, at);
-    await own.close();
+    const closingServer = await openServer(kind);
+    const at = await closingServer.listen();
+    const listener = await listen(await tenant(closingServer), '', {}, at);
+    await closingServer.close();
     await listener.end;
     expect(listener.response.complete).toBe(true);
   });
 });
 
-test('tells what another node commits, events and replays alike', async () => {
+test('sends events and replays that another node commits', async () => {
   const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const secret = 's'.repeat(32);
   const here = await openServer('postgres', { databaseUrl, secret });
   const there = await openServer('postgres', { databaseUrl, secret });
-  const own = await tenant(there);
-  const headers = { authorization: `Bearer ${own.key}` };
+  const org = await tenant(there);
+  const headers = { authorization: `Bearer ${org.key}` };
   const listener = await listenTo(`${await here.listen()}/_api/${events}/stream`, headers);
-  const { id } = (await own.client.post(payments, small)).body;
+  const { id } = (await org.client.post(payments, small)).body;
   await soon(() => expect(listener.sent('event').map(({ data }) => data.resourceId)).toEqual([id]));
-  await own.client.post(`${events}/${listener.sent()[0]?.data.id}/replay`);
+  await org.client.post(`${events}/${listener.sent()[0]?.data.id}/replay`);
   await soon(() => expect(listener.sent('replay').map(({ data }) => data.resourceId)).toEqual([id]));
   listener.close();
   await Promise.all([here.close(), there.close()]);

@@ -56,7 +56,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
     expectOk(await replay(id, body)) as unknown as Replayed;
 
   describe('201', () => {
-    test('an event by hand shows every field and is there', async () => {
+    test('an event created through the API has every field and can be retrieved', async () => {
       const data = { invoice: 'A-1', lines: [{ cents: 5 }, null, true], 'Ä "\\ 🎉\u2028': { deep: [[]] } };
       const answer = await shop.client.post(events, { type: 'payment.captured', data });
       expect(answer.status).toBe(201);
@@ -78,68 +78,68 @@ describe.each(databaseKinds)('events on %s', (kind) => {
         data,
         createdAt: now,
       });
-      const { requestId: _made, ...made } = answer.body;
-      const { requestId: _read, ...read } = expectOk(await shop.client.get(`${events}/${made.id}`));
-      expect(read).toEqual(made);
+      const { requestId: _createRequestId, ...created } = answer.body;
+      const { requestId: _read, ...read } = expectOk(await shop.client.get(`${events}/${created.id}`));
+      expect(read).toEqual(created);
     });
 
-    test.each<[what: string, data: Record<string, unknown>]>([
+    test.each<[name: string, data: Record<string, unknown>]>([
       ['nothing', {}],
-      ['any writing', { a: 'Ä "quoted" \\ 🎉 \u2028 \u007f', '': 'no name' }],
+      ['any script', { a: 'Ä "quoted" \\ 🎉 \u2028 \u007f', '': 'empty key' }],
       ['numbers of all kinds', { a: 0.1, b: -5, c: 1e-7, d: 9_007_199_254_740_991, e: [-0.5e-3] }],
       [
-        'what looks like the envelope',
+        'fields named like the envelope',
         { object: 'event', id: 'evt_x', data: {}, sandbox: false, requestId: 'x' },
       ],
-      ['much of it', { text: 'x'.repeat(250_000) }],
-    ])('own data goes out exactly as given: %s', async (_what, data) => {
+      ['250,000 characters', { text: 'x'.repeat(250_000) }],
+    ])('sends custom data exactly as given: %s', async (_name, data) => {
       const receiver = await testReceiver();
       const { secret } = await shop.createWebhook(receiver);
       const { id } = await shop.emitEvent('customer.updated', data);
       const [received] = await receiver.waitFor(1);
-      if (!received) throw new Error('nothing was received');
+      if (!received) throw new Error('no request was received');
       expect(received.body.endsWith(`,"data":${JSON.stringify(data)}}`)).toBe(true);
       expect(eventPayload(received)).toMatchObject({ id, type: 'customer.updated' });
       expectSigned(received, [secret], []);
     });
 
-    test('without data the example of the type goes out, of every type that there is', async () => {
+    test('without data, sends the example of the type, for every type', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver, { maxConcurrency: 64 });
       await Promise.all(eventCatalogue.map(({ type }) => shop.client.post(events, { type }).then(expectOk)));
       await shop.sendDue();
-      const got = eventPayloads(receiver).map(({ type, data }) => [type, data] as const);
+      const received = eventPayloads(receiver).map(({ type, data }) => [type, data] as const);
       const sorted = (pairs: readonly (readonly [string, unknown])[]) =>
         pairs.toSorted(([a], [b]) => (a < b ? -1 : 1));
-      expect(sorted(got)).toEqual(
+      expect(sorted(received)).toEqual(
         sorted(eventCatalogue.map(({ type, example }) => [type, example] as const)),
       );
     });
 
-    test('an event whose data names a record is found with the events of that record', async () => {
+    test("an event whose data has a record's id is listed with the events of that record", async () => {
       const { id: recordId } = await shop.payments.create();
       const { id } = await shop.emitEvent('payment.failed', { id: recordId, status: 'failed' });
       expect(await idsOf(`resourceId=${recordId}&type=payment.failed`)).toEqual([id]);
       expect(await idsOf(`resourceId=${recordId}`)).toHaveLength(2);
     });
 
-    test('it goes to those that want its type, and the same key makes it once', async () => {
-      const [wanting, beside] = [await testReceiver(), await testReceiver()];
-      await shop.createWebhook(wanting, { eventTypes: ['refund.*'] });
-      await shop.createWebhook(beside, { eventTypes: ['payment.*'] });
+    test('goes to the endpoints that match its type, and one idempotency key creates one event', async () => {
+      const [matching, unmatched] = [await testReceiver(), await testReceiver()];
+      await shop.createWebhook(matching, { eventTypes: ['refund.*'] });
+      await shop.createWebhook(unmatched, { eventTypes: ['payment.*'] });
       const idempotencyKey = randomUUID();
       const body = { type: 'refund.succeeded', data: {} };
       const first = await shop.client.post(events, body, { idempotencyKey });
       expectReplay(await shop.client.post(events, body, { idempotencyKey }), first);
       await shop.sendDue();
-      expect(eventPayloads(wanting).map(({ id }) => id)).toEqual([first.body.id]);
-      expect(beside.received).toEqual([]);
+      expect(eventPayloads(matching).map(({ id }) => id)).toEqual([first.body.id]);
+      expect(unmatched.received).toEqual([]);
       expect(await idsOf('')).toEqual([first.body.id]);
     });
   });
 
-  describe('what a receiver gets', () => {
-    test('is exactly the fields of the contract, in their order, with the record as the answer showed it', async () => {
+  describe('a webhook payload', () => {
+    test("has exactly the contract's fields, in order, with the record as in the response", async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
       const answer = await shop.client.post(customers, { name: 'Ada', metadata: { b: '1', a: '2' } });
@@ -161,7 +161,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(Object.keys(payload)).toEqual(
         'object id sandbox requestId status type apiVersion timestamp sequence data'.split(' '),
       );
-      // The very text: an event and an answer never say different things.
+      // Compares text: an event and a response never differ.
       const shown = answer.text.replace(`,"requestId":"${requestId}"`, '');
       expect(received?.body).toContain(`"data":${shown}}`);
       expect(expectOk(await shop.client.get(`${events}/${payload.id}`))).toMatchObject({
@@ -170,7 +170,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       });
     });
 
-    test('is the same, byte for byte, at every endpoint, at every attempt and when it is sent again', async () => {
+    test('is the same byte for byte at every endpoint, at every attempt and when it is replayed', async () => {
       const [failing, fine] = [await testReceiver(withStatus(500)), await testReceiver()];
       await shop.createWebhook(failing, { retryProfile: 'fast' });
       await shop.createWebhook(fine);
@@ -188,7 +188,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(eventPayload({ body: bodies[0] ?? '' }).data).toMatchObject({ name: 'Ada', version: 1 });
     });
 
-    test('is counted for each record on its own', async () => {
+    test('has a separate sequence for each record', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver, { maxConcurrency: 1 });
       const one = await shop.payments.createAndAdvance(['authorize', 'capture']);
@@ -211,7 +211,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(counted(customer.id)).toEqual(['1 customer.created', '2 customer.archived']);
     });
 
-    test('says when it was by the clock of the application', async () => {
+    test('has the time of the application clock', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver);
       await shop.clock.advance({ seconds: 400 * 86_400 });
@@ -223,22 +223,22 @@ describe.each(databaseKinds)('events on %s', (kind) => {
   });
 
   describe('200', () => {
-    test('lists walk newest first over all pages and filter by type, resource, record and time', async () => {
+    test('lists all pages newest first, and filters by type, resource, record and time', async () => {
       const ada = expectOk(await shop.client.post(customers, { name: 'Ada' }));
       await shop.clock.advance({ seconds: 60 });
       const payment = await shop.payments.createAndAdvance(['authorize']);
       await shop.clock.advance({ seconds: 60 });
       expectOk(await shop.client.post(`${customers}/${ada.id}/archive`));
       const all = await listAll(list, 2);
-      const told = all.map(({ type, resource, resourceId }) => `${type} ${resource} ${resourceId}`);
-      expect(told).toEqual([
+      const summary = all.map(({ type, resource, resourceId }) => `${type} ${resource} ${resourceId}`);
+      expect(summary).toEqual([
         `customer.archived customer ${ada.id}`,
         `payment.authorized payment ${payment.id}`,
         `payment.created payment ${payment.id}`,
         `customer.created customer ${ada.id}`,
       ]);
       const ids = all.map(({ id }) => id);
-      const at = (...places: number[]) => places.map((place) => ids[place]);
+      const at = (...indexes: number[]) => indexes.map((index) => ids[index]);
       expect(await idsOf('type=payment.created')).toEqual(at(2));
       expect(await idsOf('type=transfer.sent')).toEqual([]);
       expect(await idsOf('resource=customer')).toEqual(at(0, 3));
@@ -258,9 +258,9 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect((await other.client.get(events)).body.data).toEqual([]);
     });
 
-    test('an event again keeps its id and makes new deliveries, with attempts of their own', async () => {
+    test('a replayed event retains its id and creates new deliveries with their own attempts', async () => {
       const receiver = await testReceiver();
-      const hook = await shop.createWebhook(receiver);
+      const webhook = await shop.createWebhook(receiver);
       const { id } = await shop.emitEvent();
       await shop.sendDue();
       const first = await shop.onlyDelivery(`eventId=${id}`);
@@ -282,7 +282,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(await shop.delivery(String(again))).toMatchObject({
         trigger: 'replay',
         eventId: id,
-        webhookId: hook.id,
+        webhookId: webhook.id,
         replayId: null,
         status: 'succeeded',
         attemptCount: 1,
@@ -292,37 +292,37 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(await idsOf('')).toEqual([id]);
     });
 
-    test('an event again goes to all endpoints that want it now', async () => {
-      const [before, after, beside] = [await testReceiver(), await testReceiver(), await testReceiver()];
+    test('a replayed event goes to all endpoints that match it now', async () => {
+      const [before, after, unmatched] = [await testReceiver(), await testReceiver(), await testReceiver()];
       const one = await shop.createWebhook(before, { eventTypes: ['customer.*'] });
       const { id } = await shop.emitEvent('customer.created');
       await shop.sendDue();
       await shop.webhookAction(one.id, 'update', { eventTypes: ['payment.*'] });
       await shop.createWebhook(after);
-      await shop.createWebhook(beside, { eventTypes: ['customer.archived'] });
+      await shop.createWebhook(unmatched, { eventTypes: ['customer.archived'] });
       expect(await replayed(id)).toMatchObject({ matched: 1, replayed: 1 });
       await shop.sendDue();
-      expect([before, after, beside].map(({ received }) => received.length)).toEqual([1, 1, 0]);
+      expect([before, after, unmatched].map(({ received }) => received.length)).toEqual([1, 1, 0]);
     });
 
-    test('an event again goes to the endpoint that is named, whatever its filter, and to it alone', async () => {
-      const [named, wanting] = [await testReceiver(), await testReceiver()];
+    test('a replayed event goes only to the named endpoint, regardless of its filter', async () => {
+      const [named, matching] = [await testReceiver(), await testReceiver()];
       const { id: webhookId } = await shop.createWebhook(named, { eventTypes: ['transfer.completed'] });
-      await shop.createWebhook(wanting);
+      await shop.createWebhook(matching);
       const { id } = await shop.emitEvent('customer.created');
       await shop.sendDue();
       expect(await replayed(id, { webhookId })).toMatchObject({ matched: 1, replayed: 1 });
       await shop.sendDue();
       expect(receivedTypes(named)).toEqual(['customer.created']);
-      expect(wanting.received).toHaveLength(1);
+      expect(matching.received).toHaveLength(1);
     });
 
-    test('an event again that nobody wants goes nowhere, and says so', async () => {
+    test('a replayed event without a matching endpoint creates no delivery, and the response says so', async () => {
       const { id } = await shop.emitEvent();
       expect(await replayed(id)).toMatchObject({ matched: 0, replayed: 0, deliveryIds: [] });
     });
 
-    test('an event again to a disabled endpoint waits there', async () => {
+    test('a replayed event is held at a disabled endpoint', async () => {
       const receiver = await testReceiver();
       const { id: webhookId } = await shop.createWebhook(receiver);
       await shop.webhookAction(webhookId, 'disable');
@@ -334,7 +334,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(eventPayloads(receiver).map((one) => one.id)).toEqual([id, id]);
     });
 
-    test('an event again has all retries again', async () => {
+    test('a replayed event has the complete retry schedule', async () => {
       const receiver = await testReceiver(withStatus(500));
       await shop.createWebhook(receiver, { retryProfile: 'fast' });
       const { id } = await shop.emitEvent();
@@ -348,60 +348,62 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(receiver.received).toHaveLength(10);
     });
 
-    test('the same key sends it once more, and not twice', async () => {
+    test('one idempotency key replays an event once', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver);
       const { id } = await shop.emitEvent();
       const key = randomUUID();
       const first = await replay(id, {}, key);
       expectReplay(await replay(id, {}, key), first);
-      // No body and an empty one are the same request.
+      // No body and an empty body are the same request.
       expectReplay(await replay(id, undefined, key), first);
       await shop.sendDue();
       expect(receiver.received).toHaveLength(2);
     });
 
     describe('between applications of one organization', () => {
-      let sister: KeyHolder;
+      let otherApp: KeyHolder;
 
       beforeEach(async () => {
-        sister = await shop.addKey({ application: 'second' });
+        otherApp = await shop.addKey({ application: 'second' });
       });
 
-      test('each reads the events of the other and replays only its own, to its own endpoints', async () => {
-        const [own, hers] = [await testReceiver(), await testReceiver()];
-        await shop.createWebhook(own);
-        const { id: webhookId } = expectOk(await sister.client.post(webhooks, { url: hers.url }));
+      test("each application reads the other's events, but replays only its own, to its own endpoints", async () => {
+        const [ownReceiver, otherReceiver] = [await testReceiver(), await testReceiver()];
+        await shop.createWebhook(ownReceiver);
+        const { id: webhookId } = expectOk(await otherApp.client.post(webhooks, { url: otherReceiver.url }));
         const { id } = await shop.emitEvent();
-        expect(expectOk(await sister.client.get(`${events}/${id}`)).applicationId).toBe(shop.appId);
+        expect(expectOk(await otherApp.client.get(`${events}/${id}`)).applicationId).toBe(shop.appId);
         for (const body of [{}, { webhookId }])
-          expect((await sister.client.post(`${events}/${id}/replay`, body)).code).toBe('resource_not_found');
+          expect((await otherApp.client.post(`${events}/${id}/replay`, body)).code).toBe(
+            'resource_not_found',
+          );
         expect((await replay(id, { webhookId })).code).toBe('webhook_not_found');
         await shop.sendDue();
-        expect(own.received).toHaveLength(1);
-        expect(hers.received).toEqual([]);
+        expect(ownReceiver.received).toHaveLength(1);
+        expect(otherReceiver.received).toEqual([]);
       });
     });
   });
 
   describe('400', () => {
-    test.each<[what: string, body: unknown, param: string]>([
+    test.each<[name: string, body: unknown, param: string]>([
       ['no type', { data: {} }, '/type'],
       ['an unknown type', { type: 'payment.exploded' }, '/type'],
       ['a wildcard', { type: 'payment.*' }, '/type'],
-      ['a type that is told to nobody', { type: 'webhook.created' }, '/type'],
-      ['a type of keys', { type: 'api_key.created' }, '/type'],
+      ['a type that is not sent to webhooks', { type: 'webhook.created' }, '/type'],
+      ['a type of API key events', { type: 'api_key.created' }, '/type'],
       ['data that is a list', { type: 'payment.created', data: [] }, '/data'],
-      ['data that is a text', { type: 'payment.created', data: 'x' }, '/data'],
-      ['data of null', { type: 'payment.created', data: null }, '/data'],
-      ['an id of its own', { type: 'payment.created', id: unknownEvent }, '/id'],
+      ['data that is a string', { type: 'payment.created', data: 'x' }, '/data'],
+      ['null data', { type: 'payment.created', data: null }, '/data'],
+      ['an id', { type: 'payment.created', id: unknownEvent }, '/id'],
       ['an unknown field', { type: 'payment.created', webhookId: unknownWebhook }, '/webhookId'],
-    ])('an event by hand with %s is refused, and param points at it', async (_what, body, param) => {
+    ])('rejects an event with %s, and param points at it', async (_name, body, param) => {
       expectRefused(await shop.client.post(events, body), 'invalid_request', param);
       expect(await idsOf('')).toEqual([]);
     });
 
-    test('data that no JSON reader agrees about is refused', async () => {
+    test('rejects data that JSON parsers interpret differently', async () => {
       const refusals: [raw: string, code: string][] = [
         ['{"type":"payment.created","data":{"a":1,"a":2}}', 'invalid_request'],
         ['{"type":"payment.created","data":{"__proto__":{}}}', 'invalid_request'],
@@ -414,18 +416,18 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(await idsOf('')).toEqual([]);
     });
 
-    test('half of a character is refused or goes out whole, and is never our fault', async () => {
+    test('an unpaired surrogate is rejected or sent unchanged, and never causes a 5xx', async () => {
       const raw = '{"type":"payment.created","data":{"a":"\\ud800","\\udfff":1}}';
       const answer = await shop.client.post(events, undefined, { raw });
       expect([201, 400]).toContain(answer.status);
     });
 
-    test.each<[what: string, body: unknown, param: string]>([
-      ['an endpoint that is a number', { webhookId: 5 }, '/webhookId'],
-      ['an endpoint of null', { webhookId: null }, '/webhookId'],
-      ['an empty endpoint', { webhookId: '' }, '/webhookId'],
+    test.each<[name: string, body: unknown, param: string]>([
+      ['a numeric webhookId', { webhookId: 5 }, '/webhookId'],
+      ['a null webhookId', { webhookId: null }, '/webhookId'],
+      ['an empty webhookId', { webhookId: '' }, '/webhookId'],
       ['an unknown field', { to: 'x' }, '/to'],
-    ])('a replay with %s is refused', async (_what, body, param) => {
+    ])('rejects a replay with %s', async (_name, body, param) => {
       expectRefused(await replay(unknownEvent, body as object), 'invalid_request', param);
     });
 
@@ -439,25 +441,29 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       ['limit=0', 'limit'],
       ['createdAfter=x', 'createdAfter'],
       ['resourceId=a%00b', 'resourceId'],
-    ])('the list refuses %s, and param names it', async (query, param) => {
+    ])('the list rejects %s, and param names it', async (query, param) => {
       expectRefused(await list(query), 'invalid_request', param);
     });
 
-    test('a cursor of something else is refused, and a key is needed to write', async () => {
+    test('rejects a cursor of another list, and writes without an idempotency key', async () => {
       expectRefused(await list('cursor=x'), 'invalid_cursor', 'cursor');
-      const bare = await shop.client.post(events, { type: 'payment.created' }, { idempotencyKey: null });
-      expect(bare.code).toBe('idempotency_key_missing');
+      const withoutKey = await shop.client.post(
+        events,
+        { type: 'payment.created' },
+        { idempotencyKey: null },
+      );
+      expect(withoutKey.code).toBe('idempotency_key_missing');
     });
   });
 
   describe('401 and 403', () => {
-    test('reading needs webhooks:read, making and sending again webhooks:write', async () => {
+    test('reads require webhooks:read, creating and replaying require webhooks:write', async () => {
       const { id } = await shop.emitEvent();
       const reader = await shop.addKey({ scopes: ['webhooks:read'] });
       const writer = await shop.addKey({ scopes: ['webhooks:write'] });
-      const nameless = new ApiClient(server.app, null);
+      const anonymous = new ApiClient(server.app, null);
       for (const path of [events, `${events}/${id}`]) {
-        expect((await nameless.get(path)).code).toBe('api_key_missing');
+        expect((await anonymous.get(path)).code).toBe('api_key_missing');
         expect((await writer.client.get(path)).code).toBe('scope_missing');
         expect((await reader.client.get(path)).status).toBe(200);
       }
@@ -465,7 +471,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
         [events, { type: 'payment.created' }],
         [`${events}/${id}/replay`, undefined],
       ] as const) {
-        expect((await nameless.post(path, body)).code).toBe('api_key_missing');
+        expect((await anonymous.post(path, body)).code).toBe('api_key_missing');
         expect((await reader.client.post(path, body)).code).toBe('scope_missing');
         expect((await writer.client.post(path, body)).status).toBeLessThan(300);
       }
@@ -473,7 +479,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
   });
 
   describe('404', () => {
-    test('an event of another organization is not there, nor is an unknown one, and nothing goes out', async () => {
+    test('events of another organization and unknown events are not found, and nothing is sent', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver);
       const foreign = await testReceiver();
@@ -491,20 +497,20 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect([receiver.received.length, foreign.received.length]).toEqual([1, 0]);
     });
 
-    test('existence of the event comes before that of the endpoint', async () => {
+    test('checks that the event exists before the endpoint', async () => {
       expect((await replay(unknownEvent, { webhookId: unknownWebhook })).code).toBe('resource_not_found');
     });
   });
 
   describe('413 and 422', () => {
-    test('data larger than a request may be is refused', async () => {
+    test('rejects data above the maximum request size', async () => {
       const data = { text: 'x'.repeat(256 * 1_024) };
       expect((await shop.client.post(events, { type: 'payment.created', data })).code).toBe(
         'payload_too_large',
       );
     });
 
-    test('an endpoint that is not there is told as such, and stays so for its key', async () => {
+    test('rejects an unknown endpoint, and stores the rejection for its idempotency key', async () => {
       const { id } = await shop.emitEvent();
       const { id: foreign } = expectOk(
         await other.client.post(webhooks, { url: 'https://hooks.example.test/' }),
@@ -518,7 +524,7 @@ describe.each(databaseKinds)('events on %s', (kind) => {
       expect(await shop.deliveries()).toEqual([]);
     });
 
-    test('a key that was used for something else is told as such', async () => {
+    test('rejects an idempotency key used for another request', async () => {
       const key = randomUUID();
       const { id } = await shop.emitEvent();
       const { id: second } = await shop.emitEvent();
@@ -529,6 +535,6 @@ describe.each(databaseKinds)('events on %s', (kind) => {
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.events);
 });

@@ -11,11 +11,16 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 
 const plans = 'developer_api_fault_plans';
 const payments = 'developer_api_payments';
-/** Of no use to anybody: an event of this type is only ever made by a test of an endpoint, and tests are spared. */
-const idle = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] } as const;
+/** Has no effect: only endpoint tests create events of this type, and fault plans exclude endpoint tests. */
+const noopPlan = {
+  on: 'webhooks',
+  fault: { type: 'drop' },
+  count: 1,
+  eventTypes: ['webhook.tested'],
+} as const;
 const unknown = 'flt_01m7epxwjmf7za77rhky2f93cc';
 
-const right: readonly (readonly [string, object, object])[] = [
+const validPlans: readonly (readonly [string, object, object])[] = [
   ['latency', { on: 'requests', fault: { type: 'latency', delayMs: 60_000 }, count: 10_000 }, {}],
   [
     'an error',
@@ -31,7 +36,7 @@ const right: readonly (readonly [string, object, object])[] = [
   ],
   ['a reset', { on: 'requests', fault: { type: 'reset_connection' }, count: 1, methods: ['GET'] }, {}],
   [
-    'a lost answer',
+    'a lost response',
     { on: 'requests', fault: { type: 'lose_answer' }, count: 3, share: 100, seed: 4_294_967_295 },
     {},
   ],
@@ -57,66 +62,70 @@ const right: readonly (readonly [string, object, object])[] = [
 
 const latency = { type: 'latency', delayMs: 5 };
 const drop = { type: 'drop' };
-const wrong: readonly (readonly [string, unknown, string])[] = [
+const invalidPlans: readonly (readonly [string, unknown, string])[] = [
   ['nothing', {}, '/on'],
   ['no fault', { on: 'requests', count: 1 }, '/fault'],
   ['no target', { fault: latency, count: 1 }, '/on'],
   ['an unknown target', { on: 'people', fault: latency, count: 1 }, '/on'],
   ['neither count nor share', { on: 'requests', fault: latency }, ''],
-  ['no share', { on: 'requests', fault: latency, share: 0 }, '/share'],
+  ['a share of 0', { on: 'requests', fault: latency, share: 0 }, '/share'],
   ['too large a share', { on: 'requests', fault: latency, share: 101 }, '/share'],
-  ['half a share', { on: 'requests', fault: latency, share: 1.5 }, '/share'],
-  ['no count', { on: 'requests', fault: latency, count: 0 }, '/count'],
+  ['a fractional share', { on: 'requests', fault: latency, share: 1.5 }, '/share'],
+  ['a count of 0', { on: 'requests', fault: latency, count: 0 }, '/count'],
   ['too high a count', { on: 'requests', fault: latency, count: 10_001 }, '/count'],
   ['a negative seed', { on: 'requests', fault: latency, count: 1, seed: -1 }, '/seed'],
   ['too large a seed', { on: 'requests', fault: latency, count: 1, seed: 4_294_967_296 }, '/seed'],
-  ['a fault that is none', { on: 'requests', fault: 'latency', count: 1 }, '/fault'],
+  ['a fault that is not an object', { on: 'requests', fault: 'latency', count: 1 }, '/fault'],
   ['a fault without a type', { on: 'requests', fault: { delayMs: 5 }, count: 1 }, '/fault/type'],
   ['an unknown fault', { on: 'requests', fault: { type: 'fire' }, count: 1 }, '/fault/type'],
-  ['a fault of webhooks', { on: 'requests', fault: drop, count: 1 }, '/fault/type'],
-  ['a fault of requests', { on: 'webhooks', fault: latency, count: 1 }, '/fault/type'],
-  ['latency of no time', { on: 'requests', fault: { type: 'latency' }, count: 1 }, '/fault/delayMs'],
+  ['a webhook fault', { on: 'requests', fault: drop, count: 1 }, '/fault/type'],
+  ['a request fault', { on: 'webhooks', fault: latency, count: 1 }, '/fault/type'],
+  ['latency without a delay', { on: 'requests', fault: { type: 'latency' }, count: 1 }, '/fault/delayMs'],
   [
     'too much latency',
     { on: 'requests', fault: { type: 'latency', delayMs: 60_001 }, count: 1 },
     '/fault/delayMs',
   ],
-  ['a strange field', { on: 'requests', fault: { ...latency, code: 'x' }, count: 1 }, '/fault/code'],
+  ['an unknown field', { on: 'requests', fault: { ...latency, code: 'x' }, count: 1 }, '/fault/code'],
   [
-    'a strange code',
+    'an error code that cannot be injected',
     { on: 'requests', fault: { type: 'error', code: 'scope_missing' }, count: 1 },
     '/fault/code',
   ],
   [
-    'too long a wait',
+    'too long a Retry-After',
     { on: 'requests', fault: { type: 'error', code: 'rate_limited', retryAfterSeconds: 3_601 }, count: 1 },
     '/fault/retryAfterSeconds',
   ],
   ['too many copies', { on: 'webhooks', fault: { type: 'duplicate', copies: 6 }, count: 1 }, '/fault/copies'],
-  ['no delay', { on: 'webhooks', fault: { type: 'delay', seconds: 0 }, count: 1 }, '/fault/seconds'],
+  ['a delay of 0', { on: 'webhooks', fault: { type: 'delay', seconds: 0 }, count: 1 }, '/fault/seconds'],
   [
     'an unknown operation',
     { on: 'requests', fault: latency, count: 1, operations: ['payThePiper'] },
     '/operations/0',
   ],
   [
-    'an operation that is spared',
+    'an excluded operation',
     { on: 'requests', fault: latency, count: 1, operations: ['advanceClock'] },
     '/operations/0',
   ],
-  ['no operation', { on: 'requests', fault: latency, count: 1, operations: [] }, '/operations'],
+  ['an empty operation list', { on: 'requests', fault: latency, count: 1, operations: [] }, '/operations'],
   [
     'an operation that does not use the method',
     { on: 'requests', fault: latency, count: 1, operations: ['listDisputes'], methods: ['POST'] },
     '/methods',
   ],
-  ['a strange method', { on: 'requests', fault: latency, count: 1, methods: ['PUT'] }, '/methods/0'],
+  ['an unsupported method', { on: 'requests', fault: latency, count: 1, methods: ['PUT'] }, '/methods/0'],
   [
     'an unknown event',
     { on: 'webhooks', fault: drop, count: 1, eventTypes: ['payment.eaten'] },
     '/eventTypes/0',
   ],
-  ['events for requests', { on: 'requests', fault: latency, count: 1, eventTypes: ['*'] }, '/eventTypes'],
+  [
+    'event types for requests',
+    { on: 'requests', fault: latency, count: 1, eventTypes: ['*'] },
+    '/eventTypes',
+  ],
   [
     'operations for webhooks',
     { on: 'webhooks', fault: drop, count: 1, operations: ['createPayment'] },
@@ -130,33 +139,36 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
   let acme: Tenant;
 
   beforeAll(async () => {
-    // Its own: the whole database is verified.
+    // A separate server, because the test verifies the whole database.
     server = await openServer(kind);
     acme = await tenant(server);
   });
   afterAll(() => server?.close());
 
-  const create = async (client: ApiClient, body: object = idle): Promise<Body> =>
+  const create = async (client: ApiClient, body: object = noopPlan): Promise<Body> =>
     expectOk(await client.post(plans, body));
 
   describe('201', () => {
-    test.each(right)('%s is planned and shown as it was asked for', async (_name, body, more) => {
-      const { client } = await tenant(server);
-      const answer = await client.post(plans, body);
-      expect(answer.status, answer.text).toBe(201);
-      const filters = { operations: null, methods: null, eventTypes: null };
-      expect(answer.body).toEqual({
-        ...{ object: 'fault_plan', sandbox: true, requestId: answer.headers['request-id'] },
-        ...{ status: 'active', id: expect.stringMatching(idPattern('fault_plan')) },
-        ...{ count: null, share: null, seed: expect.any(Number), ...filters, ...body, ...more },
-        ...{ seen: 0, applied: 0, createdAt: expect.any(String), updatedAt: answer.body.createdAt },
-      });
-      const { requestId: _first, ...shown } = answer.body;
-      const { requestId: _second, ...read } = expectOk(await client.get(`${plans}/${answer.body.id}`));
-      expect(read).toEqual(shown);
-    });
+    test.each(validPlans)(
+      '%s is created, and the response has the requested values',
+      async (_name, body, more) => {
+        const { client } = await tenant(server);
+        const answer = await client.post(plans, body);
+        expect(answer.status, answer.text).toBe(201);
+        const filters = { operations: null, methods: null, eventTypes: null };
+        expect(answer.body).toEqual({
+          ...{ object: 'fault_plan', sandbox: true, requestId: answer.headers['request-id'] },
+          ...{ status: 'active', id: expect.stringMatching(idPattern('fault_plan')) },
+          ...{ count: null, share: null, seed: expect.any(Number), ...filters, ...body, ...more },
+          ...{ seen: 0, applied: 0, createdAt: expect.any(String), updatedAt: answer.body.createdAt },
+        });
+        const { requestId: _first, ...shown } = answer.body;
+        const { requestId: _second, ...read } = expectOk(await client.get(`${plans}/${answer.body.id}`));
+        expect(read).toEqual(shown);
+      },
+    );
 
-    test('a seed that was not given is chosen, another one each time', async () => {
+    test('a plan without a seed gets a random one, different each time', async () => {
       const { client } = await tenant(server);
       const seeds = [];
       for (let i = 0; i < 5; i += 1) seeds.push((await create(client)).seed as number);
@@ -164,18 +176,18 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
       for (const seed of seeds) expect(seed).toBeLessThan(2 ** 32);
     });
 
-    test('the same key gives the same plan, with the same seed, and another body is refused', async () => {
+    test('the same idempotency key returns the same plan with the same seed, and another body is rejected', async () => {
       const { client } = await tenant(server);
       const call = { idempotencyKey: randomUUID() };
-      const first = await client.post(plans, idle, call);
-      const again = await client.post(plans, idle, call);
+      const first = await client.post(plans, noopPlan, call);
+      const again = await client.post(plans, noopPlan, call);
       expect(again.headers['idempotent-replayed']).toBe('true');
       expect(again.text).toBe(first.text);
-      expect((await client.post(plans, { ...idle, count: 2 }, call)).code).toBe('idempotency_key_reused');
+      expect((await client.post(plans, { ...noopPlan, count: 2 }, call)).code).toBe('idempotency_key_reused');
       expect(expectOk(await client.get(plans)).data).toHaveLength(1);
     });
 
-    test('its making and its end are in the audit trail and in the history', async () => {
+    test('creation and end are in the audit log and in the history', async () => {
       const { client, orgId, keyId } = await tenant(server);
       const { id } = await create(client);
       await client.post(`${plans}/${id}/cancel`);
@@ -188,12 +200,12 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
         },
         [orgId],
       );
-      const by = { actor: keyId };
+      const byKey = { actor: keyId };
       expect(audit).toEqual([
-        { ...by, action: 'fault_plans.create', id, outcome: 'accepted', code: null },
-        { ...by, action: 'fault_plans.cancel', id, outcome: 'accepted', code: null },
+        { ...byKey, action: 'fault_plans.create', id, outcome: 'accepted', code: null },
+        { ...byKey, action: 'fault_plans.cancel', id, outcome: 'accepted', code: null },
         {
-          ...by,
+          ...byKey,
           action: 'fault_plans.cancel',
           id,
           outcome: 'refused',
@@ -215,7 +227,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
   });
 
   describe('200', () => {
-    test('plans are listed newest first, page by page, and by status', async () => {
+    test('lists plans newest first, in pages, and by status', async () => {
       const { client } = await tenant(server);
       const ids: string[] = [];
       for (let i = 0; i < 3; i += 1) ids.push((await create(client)).id);
@@ -230,7 +242,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
       expect([...idsOf(first), ...idsOf(rest)]).toEqual(ids.toReversed());
     });
 
-    test('a canceled plan is canceled', async () => {
+    test('canceling a plan sets its status', async () => {
       const { client } = await tenant(server);
       const { id } = await create(client);
       const answer = await client.post(`${plans}/${id}/cancel`);
@@ -244,7 +256,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
       });
     });
 
-    test('its times are those of the clock of its application, what it counts included', async () => {
+    test('timestamps follow the application clock, also those of counted hits', async () => {
       const { client, orgId } = await tenant(server);
       expectOk(await client.post('developer_api_clock/advance', { to: '2040-01-01T00:00:00.000Z' }));
       expectOk(await client.post('developer_api_clock/freeze'));
@@ -269,11 +281,11 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
   });
 
   describe('400', () => {
-    test.each(wrong)('%s', async (_name, body, param) => {
+    test.each(invalidPlans)('%s', async (_name, body, param) => {
       expectRefused(await acme.client.post(plans, body), 'invalid_request', param);
     });
 
-    test('a cursor, a status or a parameter that is none', async () => {
+    test('an invalid cursor, status or parameter', async () => {
       expectRefused(await acme.client.get(plans, 'cursor=abc'), 'invalid_cursor', 'cursor');
       expectRefused(await acme.client.get(plans, 'status=over'), 'invalid_request', 'status');
       expectRefused(await acme.client.get(plans, `appId=${acme.appId}`), 'invalid_request', 'appId');
@@ -283,58 +295,63 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
     });
 
     test('a write without an Idempotency-Key', async () => {
-      const answer = await acme.client.post(plans, idle, { idempotencyKey: null });
+      const answer = await acme.client.post(plans, noopPlan, { idempotencyKey: null });
       expect(answer.code).toBe('idempotency_key_missing');
     });
   });
 
   describe('401 and 403', () => {
     test('without a key', async () => {
-      const nobody = new ApiClient(server.app, null);
+      const anonymous = new ApiClient(server.app, null);
       for (const path of [plans, `${plans}/${unknown}`])
-        expect((await nobody.get(path)).code).toBe('api_key_missing');
+        expect((await anonymous.get(path)).code).toBe('api_key_missing');
       for (const path of [plans, `${plans}/${unknown}/cancel`])
-        expect((await nobody.post(path, {})).code).toBe('api_key_missing');
+        expect((await anonymous.post(path, {})).code).toBe('api_key_missing');
     });
 
     test.each([
       ['payments:write', 'transfers:write'],
       ['transfers:write', 'payments:write'],
-    ] as [Scope, Scope][])('without %s nothing is planned or canceled, and all is read', async (missing) => {
-      const some = await acme.addKey({ scopes: scopes.filter((scope) => scope !== missing) });
-      const { id } = await create(acme.client);
-      for (const answer of [
-        await some.client.post(plans, idle),
-        await some.client.post(`${plans}/${id}/cancel`),
-      ]) {
-        expect(answer.code).toBe('scope_missing');
-        expect(answer.body.error.details).toEqual({ scope: missing });
-      }
-      const none = await acme.addKey({ scopes: [] });
-      expect(expectOk(await none.client.get(`${plans}/${id}`)).status).toBe('active');
-      expect(expectOk(await none.client.get(plans, 'status=active')).data.map((one) => one.id)).toContain(id);
-      expectOk(await acme.client.post(`${plans}/${id}/cancel`));
-    });
+    ] as [Scope, Scope][])(
+      'a key without %s reads plans, but cannot create or cancel them',
+      async (missing) => {
+        const limited = await acme.addKey({ scopes: scopes.filter((scope) => scope !== missing) });
+        const { id } = await create(acme.client);
+        for (const answer of [
+          await limited.client.post(plans, noopPlan),
+          await limited.client.post(`${plans}/${id}/cancel`),
+        ]) {
+          expect(answer.code).toBe('scope_missing');
+          expect(answer.body.error.details).toEqual({ scope: missing });
+        }
+        const scopeless = await acme.addKey({ scopes: [] });
+        expect(expectOk(await scopeless.client.get(`${plans}/${id}`)).status).toBe('active');
+        expect(
+          expectOk(await scopeless.client.get(plans, 'status=active')).data.map((one) => one.id),
+        ).toContain(id);
+        expectOk(await acme.client.post(`${plans}/${id}/cancel`));
+      },
+    );
   });
 
   describe('404', () => {
-    test('what is not there, and what is no id', async () => {
+    test('an unknown plan, and a malformed id', async () => {
       for (const id of [unknown, 'flt_x', 'x', acme.appId]) {
         expect((await acme.client.get(`${plans}/${id}`)).code, id).toBe('resource_not_found');
         expect((await acme.client.post(`${plans}/${id}/cancel`)).code, id).toBe('resource_not_found');
       }
     });
 
-    test('a plan of another application, of the same organization or not, is not there and not felt', async () => {
+    test('a plan of another application, in the same organization or not, is not found and has no effect', async () => {
       const owner = await tenant(server);
       const sibling = await owner.addKey({ application: 'app' });
-      const stranger = await tenant(server);
+      const otherOrg = await tenant(server);
       const plan = await create(owner.client, {
         on: 'requests',
         fault: { type: 'error', code: 'internal_error' },
         share: 100,
       });
-      for (const { client } of [sibling, stranger]) {
+      for (const { client } of [sibling, otherOrg]) {
         expect((await client.get(`${plans}/${plan.id}`)).code).toBe('resource_not_found');
         expect((await client.post(`${plans}/${plan.id}/cancel`)).code).toBe('resource_not_found');
         expect(expectOk(await client.get(plans)).data).toEqual([]);
@@ -348,7 +365,7 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
     });
   });
 
-  test('409: what has ended cannot be canceled', async () => {
+  test('409: a plan that has ended cannot be canceled', async () => {
     const { client } = await tenant(server);
     const { id } = await create(client);
     expectOk(await client.post(`${plans}/${id}/cancel`));
@@ -357,14 +374,14 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
     expect(answer.body.error).toMatchObject({ details: { status: 'canceled' }, allowedActions: [] });
   });
 
-  test('422: twenty are active at most, however many ask at once; what has ended makes room', async () => {
+  test('422: at most twenty plans are active, also with concurrent requests; an ended plan frees its slot', async () => {
     const { client } = await tenant(server);
-    const answers = await Promise.all(Array.from({ length: 25 }, () => client.post(plans, idle)));
+    const answers = await Promise.all(Array.from({ length: 25 }, () => client.post(plans, noopPlan)));
     expect(answers.map(({ status }) => status).sort()).toEqual([
       ...Array.from({ length: 20 }, () => 201),
       ...Array.from({ length: 5 }, () => 422),
     ]);
-    const refused = await client.post(plans, idle);
+    const refused = await client.post(plans, noopPlan);
     expect(refused.code).toBe('fault_plans_limit');
     const active = expectOk(await client.get(plans, 'status=active&limit=100')).data;
     expect(active).toHaveLength(20);
@@ -372,12 +389,12 @@ describe.each(databaseKinds)('fault plans on %s', (kind) => {
     await create(client);
   });
 
-  test('the books are in order with all of this in them', async () => {
+  test('verification finds no inconsistency after these tests', async () => {
     const { checks } = await verify(server.database);
     expect(checks.filter(({ differences }) => differences.length > 0)).toEqual([]);
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.faultPlans);
 });

@@ -15,14 +15,14 @@ import { viewerOf } from '../support/principal.ts';
 import { head, RawConnection } from '../support/raw-connection.ts';
 import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
 import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
-import { found, newcomer, ok, register } from '../support/visitor.ts';
+import { createApplication, createOrganization, newPerson, ok } from '../support/visitor.ts';
 import { type KeepAliveClient, keepAliveClient } from './keep-alive-client.ts';
 
 const customers = 'developer_api_customers';
 const small = { amount: 1_250, currency: 'EUR' };
 const error = { type: 'error', code: 'service_unavailable' } as const;
 
-describe.each(databaseKinds)('faults of requests on %s', (kind) => {
+describe.each(databaseKinds)('request faults on %s', (kind) => {
   let server: Server;
   let url: string;
 
@@ -31,17 +31,17 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     url = await server.listen();
   });
 
-  /** An organization of one test and its wire. */
-  async function open(at = url, on = server): Promise<Tenant & { readonly wire: KeepAliveClient }> {
+  /** An organization for one test, with a keep-alive client. */
+  async function open(at = url, on = server): Promise<Tenant & { readonly http: KeepAliveClient }> {
     const acme = await tenant(on);
-    const wire = keepAliveClient(at, acme);
-    onTestFinished(() => wire.close());
-    return { ...acme, wire };
+    const http = keepAliveClient(at, acme);
+    onTestFinished(() => http.close());
+    return { ...acme, http };
   }
 
   const paymentsOf = async ({ client }: Tenant) => expectOk(await client.get(payments, 'limit=100')).data;
 
-  /** The bytes of a write, as they go over a connection of the test's own. */
+  /** The raw bytes of a write, for a connection that the test controls. */
   const written = (acme: Tenant, key: string) => {
     const body = JSON.stringify(small);
     const lines = [
@@ -52,63 +52,63 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
   };
 
   describe('latency', () => {
-    test('the request waits so long, is done, and says what befell it', async () => {
+    test('delays the request, executes it, and names the fault plan in a header', async () => {
       const acme = await open();
       const { id } = await createFaultPlan(acme.client, {
         on: 'requests',
         fault: { type: 'latency', delayMs: 300 },
         count: 2,
       });
-      for (const ask of [() => acme.wire.post(payments, small), () => acme.wire.get(payments)]) {
+      for (const send of [() => acme.http.post(payments, small), () => acme.http.get(payments)]) {
         const startedAt = performance.now();
-        const answer = await ask();
+        const answer = await send();
         expect(performance.now() - startedAt).toBeGreaterThanOrEqual(299);
         expect(answer.status).toBeLessThan(300);
         expect(answer.headers['sandbank-fault']).toBe(id);
       }
-      expect((await acme.wire.get(payments)).headers['sandbank-fault']).toBeUndefined();
+      expect((await acme.http.get(payments)).headers['sandbank-fault']).toBeUndefined();
       expect(await paymentsOf(acme)).toHaveLength(1);
     });
 
-    test('nobody else waits, neither for a write nor for a read, however many wait', async () => {
+    test("does not delay other organizations' reads or writes, however many requests wait", async () => {
       const acme = await open();
-      const rival = await open();
+      const otherOrg = await open();
       await createFaultPlan(acme.client, {
         on: 'requests',
         fault: { type: 'latency', delayMs: 20_000 },
         share: 100,
       });
-      const waiting = Array.from({ length: 40 }, () => acme.wire.post(payments, small));
+      const waiting = Array.from({ length: 40 }, () => acme.http.post(payments, small));
       let isOver = false;
       void Promise.race(waiting).then(() => {
         isOver = true;
       });
-      expect((await rival.wire.post(payments, small)).status).toBe(201);
-      expect((await rival.wire.get(payments)).status).toBe(200);
-      // What a test needs to get out again is spared.
+      expect((await otherOrg.http.post(payments, small)).status).toBe(201);
+      expect((await otherOrg.http.get(payments)).status).toBe(200);
+      // The operations that a client needs to cancel the plan are excluded.
       const active = expectOk(await acme.client.get(faultPlans, 'status=active')).data;
       expectOk(await acme.client.post(`${faultPlans}/${active[0]?.id}/cancel`));
-      expect((await acme.wire.get('developer_api_status')).status).toBe(200);
+      expect((await acme.http.get('developer_api_status')).status).toBe(200);
       expect(isOver).toBe(false);
-      expect(expectOk(await rival.client.get(payments)).data).toHaveLength(1);
-      acme.wire.close();
+      expect(expectOk(await otherOrg.client.get(payments)).data).toHaveLength(1);
+      acme.http.close();
       await Promise.all(waiting);
     });
 
-    test('a server that closes does not wait for those that wait', async () => {
-      const own = await openServer(kind);
-      const acme = await open(await own.listen(), own);
+    test('a closing server does not wait for delayed requests', async () => {
+      const closingServer = await openServer(kind);
+      const acme = await open(await closingServer.listen(), closingServer);
       await createFaultPlan(acme.client, {
         on: 'requests',
         fault: { type: 'latency', delayMs: 60_000 },
         count: 1,
       });
-      const waiting = acme.wire.post(payments, small);
-      await until(async () => (await readAll(acme)).some(({ applied }) => applied === 1));
+      const waiting = acme.http.post(payments, small);
+      await waitUntil(async () => (await readAll(acme)).some(({ applied }) => applied === 1));
       const startedAt = performance.now();
-      const closed = own.close();
+      const closed = closingServer.close();
       expect((await waiting).status).toBe(201);
-      acme.wire.close();
+      acme.http.close();
       await closed;
       expect(performance.now() - startedAt).toBeLessThan(20_000);
     });
@@ -122,54 +122,57 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       [500, { code: 'internal_error', retryAfterSeconds: 3_600 }, '3600'],
       [503, { code: 'service_unavailable' }, '1'],
       [503, { code: 'service_unavailable', retryAfterSeconds: 0 }, '0'],
-    ])('%d by %j: nothing is done, nothing is kept, and the same key works afterwards', async (...given) => {
-      const [status, fault, retryAfter] = given;
-      const acme = await open();
-      const { id } = await createFaultPlan(acme.client, {
-        on: 'requests',
-        fault: { type: 'error', ...fault },
-        count: 2,
-      });
-      const key = randomUUID();
-      for (let i = 0; i < 2; i += 1) {
-        const answer = await acme.wire.post(payments, small, key);
-        expect(answer.status).toBe(status);
-        expect(answer.headers['retry-after']).toBe(retryAfter);
-        expect(answer.headers['sandbank-fault']).toBe(id);
-        expect(answer.headers['idempotent-replayed']).toBeUndefined();
-        expect(answer.body).toMatchObject({ object: 'error', sandbox: true, status: 'error' });
-        expect(answer.body.requestId).toBe(answer.headers['request-id']);
-        expect(answer.body.error).toMatchObject({ code: fault.code, retryable: true });
-        expect(answer.body.error.message).toMatch(`Fault plan ${id}: this error was injected`);
-        expect(answer.body.error.docUrl).toContain(`/docs/errors#${fault.code}`);
-      }
-      expect(await readFaultPlan(acme.client, id)).toMatchObject({
-        status: 'exhausted',
-        seen: 2,
-        applied: 2,
-      });
-      const made = await acme.wire.post(payments, small, key);
-      expect(made.status).toBe(201);
-      expect(made.headers['idempotent-replayed']).toBeUndefined();
-      expect(made.headers['sandbank-fault']).toBeUndefined();
-      expect((await acme.wire.post(payments, small, key)).headers['idempotent-replayed']).toBe('true');
-      expect(await paymentsOf(acme)).toHaveLength(1);
-    });
+    ])(
+      '%d for %j: nothing is executed or stored, and the same idempotency key works afterwards',
+      async (...testCase) => {
+        const [status, fault, retryAfter] = testCase;
+        const acme = await open();
+        const { id } = await createFaultPlan(acme.client, {
+          on: 'requests',
+          fault: { type: 'error', ...fault },
+          count: 2,
+        });
+        const key = randomUUID();
+        for (let i = 0; i < 2; i += 1) {
+          const answer = await acme.http.post(payments, small, key);
+          expect(answer.status).toBe(status);
+          expect(answer.headers['retry-after']).toBe(retryAfter);
+          expect(answer.headers['sandbank-fault']).toBe(id);
+          expect(answer.headers['idempotent-replayed']).toBeUndefined();
+          expect(answer.body).toMatchObject({ object: 'error', sandbox: true, status: 'error' });
+          expect(answer.body.requestId).toBe(answer.headers['request-id']);
+          expect(answer.body.error).toMatchObject({ code: fault.code, retryable: true });
+          expect(answer.body.error.message).toMatch(`Fault plan ${id}: this error was injected`);
+          expect(answer.body.error.docUrl).toContain(`/docs/errors#${fault.code}`);
+        }
+        expect(await readFaultPlan(acme.client, id)).toMatchObject({
+          status: 'exhausted',
+          seen: 2,
+          applied: 2,
+        });
+        const created = await acme.http.post(payments, small, key);
+        expect(created.status).toBe(201);
+        expect(created.headers['idempotent-replayed']).toBeUndefined();
+        expect(created.headers['sandbank-fault']).toBeUndefined();
+        expect((await acme.http.post(payments, small, key)).headers['idempotent-replayed']).toBe('true');
+        expect(await paymentsOf(acme)).toHaveLength(1);
+      },
+    );
 
-    test('an answer that was kept is not given while a plan hits its retry, and is the same one afterwards', async () => {
+    test('a stored response is not returned while a plan affects its retry, and is unchanged afterwards', async () => {
       const acme = await open();
       const key = randomUUID();
-      const first = await acme.wire.post(payments, small, key);
+      const first = await acme.http.post(payments, small, key);
       await createFaultPlan(acme.client, { on: 'requests', fault: error, count: 1 });
-      expect((await acme.wire.post(payments, small, key)).status).toBe(503);
-      const again = await acme.wire.post(payments, small, key);
+      expect((await acme.http.post(payments, small, key)).status).toBe(503);
+      const again = await acme.http.post(payments, small, key);
       expect(again.headers['idempotent-replayed']).toBe('true');
       expect(again.body).toEqual(first.body);
     });
   });
 
-  describe('a connection that is reset', () => {
-    test('not a byte comes, nothing was done, and the same key works on another connection', async () => {
+  describe('a connection reset', () => {
+    test('sends no byte, executes nothing, and the same idempotency key works on another connection', async () => {
       const acme = await open();
       const { id } = await createFaultPlan(acme.client, {
         on: 'requests',
@@ -181,63 +184,63 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       raw.send(written(acme, key));
       expect(await raw.next()).toBeUndefined();
       expect(await paymentsOf(acme)).toEqual([]);
-      const answer = await acme.wire.post(payments, small, key);
+      const answer = await acme.http.post(payments, small, key);
       expect(answer.status).toBe(201);
       expect(answer.headers['idempotent-replayed']).toBeUndefined();
       expect(await readFaultPlan(acme.client, id)).toMatchObject({ status: 'exhausted', applied: 1 });
     });
 
-    test('a client of Node is told ECONNRESET, for a read as for a write', async () => {
+    test('a Node client gets ECONNRESET, for a read and for a write', async () => {
       const acme = await open();
       await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'reset_connection' }, count: 3 });
-      expect((await acme.wire.get(payments)).lost).toBe('ECONNRESET');
-      expect((await acme.wire.head(payments)).lost).toBe('ECONNRESET');
-      expect((await acme.wire.post(payments, small)).lost).toBe('ECONNRESET');
-      expect((await acme.wire.get(payments)).status).toBe(200);
+      expect((await acme.http.get(payments)).connectionError).toBe('ECONNRESET');
+      expect((await acme.http.head(payments)).connectionError).toBe('ECONNRESET');
+      expect((await acme.http.post(payments, small)).connectionError).toBe('ECONNRESET');
+      expect((await acme.http.get(payments)).status).toBe(200);
     });
   });
 
-  describe('an answer that is lost', () => {
-    test('the write is committed before the connection ends, and a retry with its key replays it: one payment', async () => {
+  describe('a lost response', () => {
+    test('commits the write before closing the connection; a retry with its idempotency key replays it', async () => {
       const acme = await open();
       await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 });
       const key = randomUUID();
       const raw = await RawConnection.open(url);
       raw.send(written(acme, key));
       expect(await raw.next()).toBeUndefined();
-      const [made, ...more] = await paymentsOf(acme);
+      const [payment, ...more] = await paymentsOf(acme);
       expect(more).toEqual([]);
-      const again = await acme.wire.post(payments, small, key);
+      const again = await acme.http.post(payments, small, key);
       expect(again.status).toBe(201);
       expect(again.headers['idempotent-replayed']).toBe('true');
       expect(again.headers['sandbank-fault']).toBeUndefined();
-      expect(again.body.id).toBe(made?.id);
+      expect(again.body.id).toBe(payment?.id);
       expect(await paymentsOf(acme)).toHaveLength(1);
     });
 
-    test('a refusal is lost as well, and a retry is refused in the same words', async () => {
+    test('a lost rejection is replayed unchanged to a retry', async () => {
       const acme = await open();
       await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 });
       const key = randomUUID();
       const foreign = { ...small, customerId: 'cus_01m7epxwjmf7za77rhky2f93cc' };
-      expect((await acme.wire.post(payments, foreign, key)).lost).toBeDefined();
-      const again = await acme.wire.post(payments, foreign, key);
+      expect((await acme.http.post(payments, foreign, key)).connectionError).toBeDefined();
+      const again = await acme.http.post(payments, foreign, key);
       expect(again.status).toBe(422);
       expect(again.headers['idempotent-replayed']).toBe('true');
     });
 
-    test('on a connection that is kept alive, what came before is whole, and the next one needs a new connection', async () => {
+    test('on a keep-alive connection, earlier responses are complete, and the next request needs a new connection', async () => {
       const acme = await open();
-      const wire = keepAliveClient(url, acme, 1);
-      onTestFinished(() => wire.close());
-      expect((await wire.post(payments, small)).status).toBe(201);
+      const http = keepAliveClient(url, acme, 1);
+      onTestFinished(() => http.close());
+      expect((await http.post(payments, small)).status).toBe(201);
       await createFaultPlan(acme.client, { on: 'requests', fault: { type: 'lose_answer' }, count: 2 });
-      expect((await wire.post(payments, small)).lost).toBe('ECONNRESET');
-      expect((await wire.get(payments)).lost).toBe('ECONNRESET');
-      expect((await wire.get(payments)).body.data).toHaveLength(2);
+      expect((await http.post(payments, small)).connectionError).toBe('ECONNRESET');
+      expect((await http.get(payments)).connectionError).toBe('ECONNRESET');
+      expect((await http.get(payments)).body.data).toHaveLength(2);
     });
 
-    test('without a connection, as in tests that inject, the caller is told as well', async () => {
+    test('without a socket, as with inject, the caller gets an error too', async () => {
       const acme = await open();
       for (const type of ['lose_answer', 'reset_connection']) {
         await createFaultPlan(acme.client, { on: 'requests', fault: { type }, count: 1 });
@@ -247,24 +250,24 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     });
   });
 
-  describe('what a plan is one for', () => {
-    test('operations and methods; HEAD is GET', async () => {
+  describe('matching', () => {
+    test('operations and methods; HEAD counts as GET', async () => {
       const acme = await open();
       const named = await createFaultPlan(acme.client, {
         ...{ on: 'requests', fault: error, share: 100 },
         operations: ['listPayments', 'createCustomer'],
         methods: ['GET'],
       });
-      expect((await acme.wire.post(customers, { name: 'Ada' })).status).toBe(201);
-      expect((await acme.wire.get(customers)).status).toBe(200);
-      expect((await acme.wire.post(payments, small)).status).toBe(201);
-      expect((await acme.wire.get(payments)).status).toBe(503);
-      const headed = await acme.wire.head(payments);
-      expect([headed.status, headed.headers['sandbank-fault']]).toEqual([503, named.id]);
+      expect((await acme.http.post(customers, { name: 'Ada' })).status).toBe(201);
+      expect((await acme.http.get(customers)).status).toBe(200);
+      expect((await acme.http.post(payments, small)).status).toBe(201);
+      expect((await acme.http.get(payments)).status).toBe(503);
+      const headResponse = await acme.http.head(payments);
+      expect([headResponse.status, headResponse.headers['sandbank-fault']]).toEqual([503, named.id]);
       expect(await readFaultPlan(acme.client, named.id)).toMatchObject({ seen: 2, applied: 2 });
     });
 
-    test('what would be refused anyway uses up nothing, nor does what is spared', async () => {
+    test('rejected requests and excluded operations are not counted', async () => {
       const acme = await open();
       const { id } = await createFaultPlan(acme.client, { on: 'requests', fault: error, count: 1 });
       const reader = await acme.addKey({ scopes: ['payments:read'] });
@@ -277,8 +280,8 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       expect((await reader.client.post(payments, small)).status).toBe(403);
       expect((await client.get('developer_api_nothing')).status).toBe(404);
       expect((await client.send(payments, { method: 'PUT' })).status).toBe(405);
-      for (const spared of ['status', 'capabilities', 'state_machines', 'clock', 'fault_plans'])
-        expectOk(await client.get(`developer_api_${spared}`));
+      for (const excluded of ['status', 'capabilities', 'state_machines', 'clock', 'fault_plans'])
+        expectOk(await client.get(`developer_api_${excluded}`));
       expectOk(await client.post('developer_api_clock/freeze'));
       expectOk(await client.post('developer_api_clock/advance', { seconds: 60 }));
       expectOk(await client.post('developer_api_clock/reset'));
@@ -286,12 +289,12 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       expect((await client.get(payments)).code).toBe('service_unavailable');
     });
 
-    test('what a person does in the console is never hit', async () => {
-      const ada = await newcomer(server, 'Ada');
-      const orgId = await found(ada);
-      const appId = await register(ada, orgId);
+    test('requests by people in the console are never affected', async () => {
+      const ada = await newPerson(server, 'Ada');
+      const orgId = await createOrganization(ada);
+      const appId = await createApplication(ada, orgId);
       const at = `${orgId}/${appId}`;
-      const made = ok(
+      const plan = ok(
         await ada.post(`${at}/${faultPlans}`, {
           on: 'requests',
           fault: { type: 'reset_connection' },
@@ -300,20 +303,20 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       );
       ok(await ada.post(`${at}/${payments}`, small));
       expect(ok(await ada.get(`${at}/${payments}`)).data).toHaveLength(1);
-      expect(ok(await ada.get(`${at}/${faultPlans}/${made.id}`))).toMatchObject({
+      expect(ok(await ada.get(`${at}/${faultPlans}/${plan.id}`))).toMatchObject({
         status: 'active',
         seen: 0,
       });
     });
 
-    test('the oldest that hits wins; what it leaves is for the next, and one request has one fault', async () => {
+    test('the oldest matching plan applies first, later plans get the rest; a request has at most one fault', async () => {
       const acme = await open();
       const half = { ...error, code: 'internal_error' };
       const older = await createFaultPlan(acme.client, { on: 'requests', fault: half, share: 50, seed: 11 });
       const younger = await createFaultPlan(acme.client, { on: 'requests', fault: error, count: 3 });
       const expected = hitsOf(11, 50, 12);
       const statuses: (number | undefined)[] = [];
-      for (let i = 0; i < 12; i += 1) statuses.push((await acme.wire.get(payments)).status);
+      for (let i = 0; i < 12; i += 1) statuses.push((await acme.http.get(payments)).status);
       let left = 3;
       expect(statuses).toEqual(
         statuses.map((_status, i) => {
@@ -330,22 +333,22 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     });
   });
 
-  describe('which of them are hit', () => {
-    const hitPlaces = async (
-      acme: Tenant & { wire: KeepAliveClient },
+  describe('selection', () => {
+    const hitPositions = async (
+      acme: Tenant & { http: KeepAliveClient },
       count: number,
     ): Promise<readonly number[]> => {
       const hit: number[] = [];
-      for (let k = 1; k <= count; k += 1) if ((await acme.wire.get(payments)).status === 503) hit.push(k);
+      for (let k = 1; k <= count; k += 1) if ((await acme.http.get(payments)).status === 503) hit.push(k);
       return hit;
     };
 
-    test('a seed hits the same requests in every run, and another seed others', async () => {
+    test('one seed affects the same requests in every run, another seed affects others', async () => {
       const runs: (readonly number[])[] = [];
       for (const seed of [7, 7, 8]) {
         const acme = await open();
         const { id } = await createFaultPlan(acme.client, { on: 'requests', fault: error, share: 20, seed });
-        runs.push(await hitPlaces(acme, 100));
+        runs.push(await hitPositions(acme, 100));
         expect(await readFaultPlan(acme.client, id)).toMatchObject({
           status: 'active',
           seen: 100,
@@ -358,7 +361,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       expect(runs[2]).not.toEqual(runs[0]);
     });
 
-    test('a share with a count ends when so many were hit', async () => {
+    test('a share with a count ends when the count is reached', async () => {
       const acme = await open();
       const { id } = await createFaultPlan(acme.client, {
         on: 'requests',
@@ -368,13 +371,13 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
         seed: 5,
       });
       const expected = hitsOf(5, 30, 60).slice(0, 4);
-      expect(await hitPlaces(acme, 60)).toEqual(expected);
+      expect(await hitPositions(acme, 60)).toEqual(expected);
       expect(await readFaultPlan(acme.client, id)).toMatchObject({
         ...{ status: 'exhausted', seen: expected.at(-1), applied: 4 },
       });
     });
 
-    test('clients that ask at once never make it more than the count, and a share stays exact', async () => {
+    test('concurrent requests never exceed the count, and a share stays exact', async () => {
       const acme = await open();
       const counted = await createFaultPlan(acme.client, {
         on: 'requests',
@@ -388,9 +391,9 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       });
       const other = keepAliveClient(url, acme);
       onTestFinished(() => other.close());
-      const asked = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? acme.wire : other));
+      const clients = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? acme.http : other));
       const answers = await Promise.all(
-        asked.flatMap((wire) => [wire.get(payments), wire.post(customers, { name: 'Ada' })]),
+        clients.flatMap((http) => [http.get(payments), http.post(customers, { name: 'Ada' })]),
       );
       const hits = (status: number) => answers.filter((answer) => answer.status === status).length;
       expect([hits(503), hits(429), hits(200) + hits(201)]).toEqual([23, 20, 400 - 43]);
@@ -401,16 +404,16 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       expect(await readFaultPlan(acme.client, shared.id)).toMatchObject({ seen: 200, applied: 20 });
     });
 
-    test('the very next request after the answer feels a plan, and none after it was canceled', async () => {
+    test('a plan applies from the next request after its response, and to none after it is canceled', async () => {
       const acme = await open();
       for (let round = 0; round < 10; round += 1) {
-        // The key is known by now, with or without plans.
-        expect((await acme.wire.get(payments)).status).toBe(200);
+        // The key is cached by now, with and without plans.
+        expect((await acme.http.get(payments)).status).toBe(200);
         const { id } = await createFaultPlan(acme.client, { on: 'requests', fault: error, share: 100 });
-        expect((await acme.wire.get(payments)).status).toBe(503);
-        expect((await acme.wire.post(payments, small)).status).toBe(503);
+        expect((await acme.http.get(payments)).status).toBe(503);
+        expect((await acme.http.post(payments, small)).status).toBe(503);
         expectOk(await acme.client.post(`${faultPlans}/${id}/cancel`));
-        expect((await acme.wire.get(payments)).status).toBe(200);
+        expect((await acme.http.get(payments)).status).toBe(200);
         expect(await readFaultPlan(acme.client, id)).toMatchObject({
           status: 'canceled',
           seen: 2,
@@ -432,7 +435,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
           };
     const first = await openServer(kind, place);
     const acme = await tenant(first);
-    const made = await createFaultPlan(acme.client, {
+    const plan = await createFaultPlan(acme.client, {
       on: 'requests',
       fault: error,
       share: 40,
@@ -440,17 +443,17 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       seed: 3,
     });
     const hit: number[] = [];
-    const ask = async (on: Server, from: number, to: number) => {
+    const sendRange = async (on: Server, from: number, to: number) => {
       for (let k = from; k <= to; k += 1)
         if ((await acme.clientOn(on.app).get(payments)).code !== null) hit.push(k);
     };
-    await ask(first, 1, 9);
+    await sendRange(first, 1, 9);
     await first.close();
     const second = await openServer(kind, place);
     onTestFinished(() => second.close());
-    await ask(second, 10, 60);
+    await sendRange(second, 10, 60);
     expect(hit).toEqual(hitsOf(3, 40, 60).slice(0, 10));
-    expect(await readFaultPlan(acme.clientOn(second.app), made.id)).toMatchObject({
+    expect(await readFaultPlan(acme.clientOn(second.app), plan.id)).toMatchObject({
       status: 'exhausted',
       applied: 10,
     });
@@ -466,14 +469,14 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     });
     const [here, there] = nodes as [Server, Server];
     const acme = await tenant(here);
-    const made = await createFaultPlan(acme.client, {
+    const plan = await createFaultPlan(acme.client, {
       on: 'requests',
       fault: error,
       share: 50,
       count: 30,
       seed: 9,
     });
-    // The other node learns of it when it looks at the key again, and it has not met it yet.
+    // The other node learns of the plan when it reads the key again, and it has not cached the key yet.
     const answers = await Promise.all(
       Array.from({ length: 120 }, (_, i) => acme.clientOn((i % 2 === 0 ? here : there).app).get(payments)),
     );
@@ -482,15 +485,15 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     expect(hits(0)).toBeGreaterThan(0);
     expect(hits(1)).toBeGreaterThan(0);
     const seen = hitsOf(9, 50, 120)[29];
-    expect(await readFaultPlan(acme.clientOn(there.app), made.id)).toMatchObject({
+    expect(await readFaultPlan(acme.clientOn(there.app), plan.id)).toMatchObject({
       status: 'exhausted',
       applied: 30,
       seen,
     });
   });
 
-  describe('the log of requests', () => {
-    test('names the plan of what was hit, and shows what never left as 0 and without an answer', async () => {
+  describe('the request log', () => {
+    test('names the fault plan, and records an unsent response with status 0 and no body', async () => {
       const acme = await open();
       const faults = [
         { type: 'latency', delayMs: 1 },
@@ -501,10 +504,10 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       const ids: string[] = [];
       for (const fault of faults) {
         ids.push((await createFaultPlan(acme.client, { on: 'requests', fault, count: 1 })).id);
-        await acme.wire.post(payments, small);
+        await acme.http.post(payments, small);
       }
-      await acme.wire.post(payments, small);
-      const words = (
+      await acme.http.post(payments, small);
+      const loggedRow = (
         planId: string | undefined,
         status: number,
         errorCode: string | null,
@@ -514,26 +517,32 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
         answer: hasAnswer ? expect.any(String) : null,
       });
       expect(await logged(server, acme)).toMatchObject([
-        words(ids[0], 201, null, true),
-        words(ids[1], 503, 'service_unavailable', true),
-        words(ids[2], 0, null, false),
-        words(ids[3], 0, null, false),
-        words(undefined, 201, null, true),
+        loggedRow(ids[0], 201, null, true),
+        loggedRow(ids[1], 503, 'service_unavailable', true),
+        loggedRow(ids[2], 0, null, false),
+        loggedRow(ids[3], 0, null, false),
+        loggedRow(undefined, 201, null, true),
       ]);
     });
 
-    test('shows it to whoever reads the log', async () => {
+    test('the list includes the fault plan id', async () => {
       const acme = await open();
       const { id } = await createFaultPlan(acme.client, {
         on: 'requests',
         fault: { type: 'lose_answer' },
         count: 1,
       });
-      await acme.wire.get(payments);
+      await acme.http.get(payments);
       await server.requestLog.flush();
       const list = [...routes, ...consoleRoutes].find(({ operationId }) => operationId === 'listRequests');
-      const asked = { params: {}, query: {}, now: Date.now(), reader: server.reader, accepts: () => false };
-      const page = await (list as ApiReadRoute).read({ ...asked, principal: viewerOf(acme) });
+      const readContext = {
+        params: {},
+        query: {},
+        now: Date.now(),
+        reader: server.reader,
+        accepts: () => false,
+      };
+      const page = await (list as ApiReadRoute).read({ ...readContext, principal: viewerOf(acme) });
       expect((page as unknown as Body).data[0]).toMatchObject({
         route: 'listPayments',
         httpStatus: 0,
@@ -541,7 +550,7 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
       });
     });
 
-    test('can be asked for what one plan has hit', async () => {
+    test('can be filtered by fault plan', async () => {
       const acme = await open();
       const [slow, lost] = await Promise.all(
         (['latency', 'lose_answer'] as const).map((type) =>
@@ -554,16 +563,16 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
         ),
       );
       for (let n = 0; n < 3; n += 1) {
-        await acme.wire.get(payments);
-        await acme.wire.post(payments, small);
+        await acme.http.get(payments);
+        await acme.http.post(payments, small);
       }
-      const hitBy = async (planId: unknown) =>
+      const routesHitBy = async (planId: unknown) =>
         expectOk(await acme.client.get(`developer_api_requests?faultPlanId=${planId}`)).data.map(
           ({ route }: Body) => route,
         );
-      expect(await hitBy(slow?.id)).toEqual(['listPayments', 'listPayments']);
-      expect(await hitBy(lost?.id)).toEqual(['createPayment', 'createPayment']);
-      expect(await hitBy('flt_00000000000000000000000000')).toEqual([]);
+      expect(await routesHitBy(slow?.id)).toEqual(['listPayments', 'listPayments']);
+      expect(await routesHitBy(lost?.id)).toEqual(['createPayment', 'createPayment']);
+      expect(await routesHitBy('flt_00000000000000000000000000')).toEqual([]);
       const { status, code } = await acme.client.get('developer_api_requests?faultPlanId=pay_1');
       expect({ status, code }).toEqual({ status: 400, code: 'invalid_request' });
     });
@@ -573,10 +582,11 @@ describe.each(databaseKinds)('faults of requests on %s', (kind) => {
     expectOk(await client.get(faultPlans)).data as readonly (Body & { applied: number })[];
 });
 
-/** Asks again until it is so: for what another connection is about to do. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
+/** Polls until the condition holds, for an action of another connection. */
+async function waitUntil(condition: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + 15_000;
-  while (!(await isSo())) if (performance.now() > end) throw new Error('it never came to be');
+  while (!(await condition()))
+    if (performance.now() > end) throw new Error('the condition did not hold within 15 seconds');
 }
 
 interface LoggedRequest {
@@ -589,7 +599,7 @@ interface LoggedRequest {
   readonly planId: string | null;
 }
 
-/** The logged requests of an organization, oldest first, without those about fault plans. */
+/** The logged requests of an organization, oldest first, without those for fault plans. */
 async function logged(server: Server, { orgId }: KeyHolder): Promise<readonly LoggedRequest[]> {
   await server.requestLog.flush();
   return server.database.query<LoggedRequest>(

@@ -22,25 +22,25 @@ import {
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
-/** Requests of one run go out together, so that they share batches: it is both faster and the harder case. */
+/** Requests of one run are sent concurrently, so that they share batches: this is faster and also the harder case. */
 const requestsInRun = 20;
-// Every run of the suite draws others, so that what one leaves out the next ones meet.
+// Each run of the suite draws new values, so that later runs cover the cases that one run misses.
 const runs = effort(3, 25);
 const payments = 'developer_api_payments';
 const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';
 const webhookEvents = 'developer_api_webhook_events';
 const faultPlans = 'developer_api_fault_plans';
-/** A fault plan that hits nothing: no event of this type comes but by a test, and tests are spared. */
-const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
+/** Has no effect: only endpoint tests create events of this type, and fault plans exclude endpoint tests. */
+const noopPlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const unknownId = 'cus_01m7epxwjmf7za77rhky2f93cc';
-/** What a right body may be answered with when it is not done. */
+/** Documented rejections of a valid body. */
 const documented = [404, 409, 422];
 
 const writes = routes.filter((route) => route.method === 'POST');
 const reads = routes.filter((route) => route.method === 'GET' && !isStream(route));
-const named = <R extends Route>(some: readonly R[]) =>
-  some.map((route) => [`${route.method} ${route.path}`, route] as const);
+const named = <R extends Route>(selected: readonly R[]) =>
+  selected.map((route) => [`${route.method} ${route.path}`, route] as const);
 const bodySchema = (route: ApiWriteRoute): JsonSchema =>
   route.body ? jsonSchema(route.body) : { type: 'object', additionalProperties: false };
 const querySchema = (route: Route): JsonSchema => {
@@ -51,7 +51,7 @@ const querySchema = (route: Route): JsonSchema => {
 describe.each(databaseKinds)('any request on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
-  /** Where much is made. What is compared before and after stays small. */
+  /** For tests that create many records, so that the before and after snapshots of `acme` stay small. */
   let busy: Tenant;
   let customerId: string;
   let paymentId: string;
@@ -66,8 +66,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   let requestId: string;
   let receiver: Receiver;
   let faultPlanId: string;
-  /** Routes of webhooks have an organization each: what one of them makes is not sent to the endpoints of another. */
-  const hooked = new Map<string, Promise<Hooked>>();
+  /** Each webhook route has a separate organization, so that events of one are not sent to the endpoints of another. */
+  const webhookTenants = new Map<string, Promise<WebhookTenant>>();
   let tables: readonly string[];
 
   beforeAll(async () => {
@@ -83,9 +83,9 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     settledOn = String((await acme.client.get(`${payments}/${settled}`)).body.settledAt).slice(0, 10);
     transferId = await newTransfer(acme, 'sent');
     receiver = await openReceiver();
-    ({ webhookId, eventId, deliveryId, replayId } = await stillWebhook());
+    ({ webhookId, eventId, deliveryId, replayId } = await disabledWebhook());
     requestId = String((await acme.client.get('developer_api_status')).headers['request-id']);
-    faultPlanId = (await acme.client.post(faultPlans, idlePlan)).body.id;
+    faultPlanId = (await acme.client.post(faultPlans, noopPlan)).body.id;
     const named = await server.database.query<{ name: string }>(
       {
         name: '',
@@ -94,7 +94,8 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       },
       [],
     );
-    // A refusal is audited, and one by `decide` is kept for its key; besides that it leaves no trace but in the logs of requests.
+    // A rejection is audited, and one by `decide` is stored for its idempotency key; otherwise only the request log
+    // has a row.
     const logs = [
       'audit',
       'audit_seals',
@@ -111,7 +112,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     await receiver?.close();
   });
 
-  const likely = (): ExampleValues => ({
+  const exampleValues = (): ExampleValues => ({
     currency: ['EUR', 'jpy'],
     customerId: [customerId, customerId, unknownId],
     paymentId: [paymentId],
@@ -132,49 +133,49 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   });
 
   const done = async (answer: Promise<Answer>): Promise<Body> => {
-    const { status, body, text: words } = await answer;
-    expect(status, words).toBeLessThan(300);
+    const { status, body, text: responseText } = await answer;
+    expect(status, responseText).toBeLessThan(300);
     return body;
   };
 
-  /** All that webhooks leave behind, of an endpoint that is disabled: nothing of it moves by itself. */
-  async function stillWebhook() {
+  /** All webhook records of a disabled endpoint, so that none of them changes by itself. */
+  async function disabledWebhook() {
     const { client } = acme;
-    const hook = await done(client.post(webhooks, { url: receiver.url }));
-    await done(client.post(`${webhooks}/${hook.id}/disable`));
+    const webhook = await done(client.post(webhooks, { url: receiver.url }));
+    await done(client.post(`${webhooks}/${webhook.id}/disable`));
     const event = await done(client.post(`${webhookEvents}`, { type: 'payment.created' }));
     const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
     const replay = await done(client.post('developer_api_webhook_deliveries/replay', window));
     const [delivery] = (await done(client.get('developer_api_webhook_deliveries'))).data;
     return {
-      webhookId: hook.id,
+      webhookId: webhook.id,
       eventId: event.id,
       deliveryId: delivery?.id ?? '',
       replayId: replay.id,
     };
   }
 
-  interface Hooked extends Tenant {
-    /** In turn, enabled ones and disabled ones. */
-    readonly hookIds: readonly string[];
+  interface WebhookTenant extends Tenant {
+    /** Alternately enabled and disabled. */
+    readonly webhookIds: readonly string[];
     readonly eventId: string;
   }
 
-  async function openHooked(): Promise<Hooked> {
+  async function openWebhookTenant(): Promise<WebhookTenant> {
     const holder = await tenant(server);
-    const hookIds: string[] = [];
+    const webhookIds: string[] = [];
     for (let i = 0; i < 4; i += 1) {
       const { id } = await done(holder.client.post(webhooks, { url: receiver.url, retryProfile: 'none' }));
       if (i % 2 === 1) await done(holder.client.post(`${webhooks}/${id}/disable`));
-      hookIds.push(id);
+      webhookIds.push(id);
     }
     const event = await done(holder.client.post(webhookEvents, { type: 'payment.created' }));
-    return { ...holder, hookIds, eventId: event.id };
+    return { ...holder, webhookIds, eventId: event.id };
   }
 
-  const hookedFor = ({ operationId }: Route): Promise<Hooked> => {
-    const holder = hooked.get(operationId) ?? openHooked();
-    hooked.set(operationId, holder);
+  const webhookTenantFor = ({ operationId }: Route): Promise<WebhookTenant> => {
+    const holder = webhookTenants.get(operationId) ?? openWebhookTenant();
+    webhookTenants.set(operationId, holder);
     return holder;
   };
 
@@ -199,17 +200,19 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     return id;
   }
 
-  /** A record in a state of its own for each request, so that not all meet one that has ended. */
+  /** A new record in the given state for each request, so that not all requests reach a final one. */
   async function newRecord(route: Route, state: string): Promise<string> {
     const { path } = route;
     if (!path.includes('{')) return '';
     if (path.startsWith('developer_api_webhook')) {
-      const { hookIds, eventId: told } = await hookedFor(route);
-      return path.startsWith(webhookEvents) ? told : (hookIds[state.length % hookIds.length] ?? '');
+      const { webhookIds, eventId: webhookEventId } = await webhookTenantFor(route);
+      return path.startsWith(webhookEvents)
+        ? webhookEventId
+        : (webhookIds[state.length % webhookIds.length] ?? '');
     }
     if (path.startsWith(faultPlans)) {
-      const { client } = await hookedFor(route);
-      return (await client.post(faultPlans, idlePlan)).body.id;
+      const { client } = await webhookTenantFor(route);
+      return (await client.post(faultPlans, noopPlan)).body.id;
     }
     if (path.startsWith('developer_api_customers')) {
       return (await busy.client.post('developer_api_customers', { name: 'Ada' })).body.id;
@@ -218,14 +221,14 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     if (path.startsWith(transfers)) return newTransfer(busy, transferStates[state] ?? 'quoted');
     const id = await newPayment(busy, 'refund_pending', 'captured');
     const isRefund = path.startsWith('developer_api_refunds');
-    const made = await busy.client.post(
+    const created = await busy.client.post(
       `${payments}/${id}/${isRefund ? 'refund' : 'advance'}`,
       isRefund ? {} : { to: 'disputed' },
     );
-    return isRefund ? made.body.id : String(made.body.disputeId);
+    return isRefund ? created.body.id : String(created.body.disputeId);
   }
 
-  /** Sizes and digests of all business rows of the organization. */
+  /** Row counts and digests of all business tables of the organization. */
   const snapshot = () =>
     server.database.query<{ name: string; size: number; digest: string }>(
       {
@@ -243,22 +246,23 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   const check = <T>(
     values: fc.Arbitrary<T>,
     send: (value: T) => Promise<void>,
-    options = { isStill: false },
+    options = { mustNotChange: false },
   ) =>
     fc.assert(
       fc.asyncProperty(
         fc.array(values, { minLength: requestsInRun, maxLength: requestsInRun }),
         async (batch) => {
-          const before = options.isStill ? await snapshot() : [];
+          const before = options.mustNotChange ? await snapshot() : [];
           await Promise.all(batch.map(send));
-          if (options.isStill) expect(await snapshot()).toEqual(before);
+          if (options.mustNotChange) expect(await snapshot()).toEqual(before);
         },
       ),
-      // Shrinking takes many requests. It ends before the test times out, so that the seed is always printed.
+      // Shrinking takes many requests. The limit ends it before the test times out, so that the seed is always
+      // printed.
       { numRuns: runs, interruptAfterTimeLimit: 200_000 },
     );
 
-  const fresh = ({ path }: Route) => {
+  const recordIdFor = ({ path }: Route) => {
     if (path.startsWith('developer_api_refunds')) return refundId;
     if (path.startsWith('developer_api_disputes')) return disputeId;
     if (path.startsWith('developer_api_settlements')) return settledOn;
@@ -277,10 +281,10 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     const schema = bodySchema(route);
     const response = jsonSchema(route.response);
 
-    test('a right body is done, or refused by a documented rule, and the answer is as documented', async () => {
+    test('a valid body succeeds or is rejected by a documented rule, and the response matches the schema', async () => {
       await check(
         fc.record({
-          body: validValues(schema, likely()),
+          body: validValues(schema, exampleValues()),
           isKnown: fc.boolean(),
           isExpanded: fc.boolean(),
           state: fc.constantFrom('pending', 'authorized', 'captured', 'settled', 'failed', 'disputed'),
@@ -288,42 +292,45 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         async ({ body, isKnown, isExpanded, state }) => {
           const id = isKnown ? await newRecord(route, state) : unknownId;
           const query = isExpanded && route.expandsEntries ? 'expand=ledgerEntries' : '';
-          // What is made at random here may befall whatever its application asks for next.
-          const { client } = ['Webhooks', 'Faults'].includes(route.tag) ? await hookedFor(route) : busy;
+          // Random webhooks and fault plans would affect later requests of the same application.
+          const { client } = ['Webhooks', 'Faults'].includes(route.tag)
+            ? await webhookTenantFor(route)
+            : busy;
           const answer = await client.post(pathOf(route, id), body, { query });
-          // Rules between two fields, which no schema knows: the order of two times, methods that fit operations.
+          // Rules between two fields that the schema does not express: the order of two times, methods that fit
+          // operations.
           const between: Readonly<Record<string, string>> = {
             replayWebhookDeliveries: '/to',
             createFaultPlan: '/methods',
           };
           const param = answer.status === 400 ? between[route.operationId] : undefined;
-          if (param) return expect(answer.body.error, shown(answer.text)).toMatchObject({ param });
+          if (param) return expect(answer.body.error, excerpt(answer.text)).toMatchObject({ param });
           if (answer.status < 300 && query !== '') expect(answer.body).toHaveProperty('ledgerEntries');
           if (answer.status < 300)
-            expect(matchesSchema(response, answer.body), shown(answer.text)).toBe(true);
-          else expect(documented, shown(answer.text)).toContain(answer.status);
+            expect(matchesSchema(response, answer.body), excerpt(answer.text)).toBe(true);
+          else expect(documented, excerpt(answer.text)).toContain(answer.status);
         },
       );
     });
 
-    test('a wrong body is 400, and nothing changes', async () => {
+    test('an invalid body gets 400 and changes nothing', async () => {
       await check(
-        invalidValues(schema, likely()),
+        invalidValues(schema, exampleValues()),
         async (body) => {
           const raw = JSON.stringify(body);
-          const answer = await acme.client.post(pathOf(route, fresh(route)), undefined, { raw });
-          expect(answer.status, shown(raw)).toBe(400);
+          const answer = await acme.client.post(pathOf(route, recordIdFor(route)), undefined, { raw });
+          expect(answer.status, excerpt(raw)).toBe(400);
         },
-        { isStill: true },
+        { mustNotChange: true },
       );
     });
 
-    // A record that is not there, or a currency that is none: rules that no schema knows.
+    // An unknown record or an unsupported currency: rules that the schema does not express.
     const { currency, sourceCurrency } = schema.properties ?? {};
     const isRefusable = route.path.includes('{') || (currency ?? sourceCurrency) !== undefined;
 
-    test.runIf(isRefusable)('a right body that is refused changes nothing either', async () => {
-      const refused = validValues(schema, likely()).map((body) => {
+    test.runIf(isRefusable)('a valid body that is rejected changes nothing', async () => {
+      const refused = validValues(schema, exampleValues()).map((body) => {
         const fields = body as Record<string, unknown>;
         if ('sourceCurrency' in fields) return { ...fields, sourceCurrency: 'XXX' };
         return 'currency' in fields ? { ...fields, currency: 'XXX' } : body;
@@ -332,13 +339,13 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         refused,
         async (body) => {
           const answer = await acme.client.post(pathOf(route, unknownId), body);
-          expect(documented, shown(answer.text)).toContain(answer.status);
+          expect(documented, excerpt(answer.text)).toContain(answer.status);
         },
-        { isStill: true },
+        { mustNotChange: true },
       );
     });
 
-    test('a query is 400 unless it is the one that the route takes, and nothing changes', async () => {
+    test("any query other than the route's own gets 400 and changes nothing", async () => {
       const queries = fc.constantFrom(
         'expand=',
         'expand=all',
@@ -346,16 +353,16 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         'x=1',
       );
       await check(
-        fc.record({ query: queries, body: validValues(schema, likely()) }),
+        fc.record({ query: queries, body: validValues(schema, exampleValues()) }),
         async ({ query, body }) => {
-          const answer = await acme.client.post(pathOf(route, fresh(route)), body, { query });
+          const answer = await acme.client.post(pathOf(route, recordIdFor(route)), body, { query });
           expect(answer.status, query).toBe(400);
         },
-        { isStill: true },
+        { mustNotChange: true },
       );
     });
 
-    test('any JSON and any bytes are answered, and never as our fault', async () => {
+    test('any JSON and any bytes get a response below 500', async () => {
       const bodies = fc.oneof(
         fc.json(),
         fc
@@ -367,11 +374,11 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
           .array(fc.constantFrom(...'{}[]",:\\u0e-.19tfn \n'), { maxLength: 60 })
           .map((signs) => signs.join('')),
       );
-      // An empty body is right for a reset, and what it deletes is needed by those behind it.
+      // An empty body is valid for a reset, and it would delete the records of later requests.
       const { client } = route === resetRoute ? busy : acme;
       await check(bodies, async (raw) => {
         const answer = await client.post(pathOf(route, unknownId), undefined, { raw });
-        expect(answer.status, shown(String(raw))).toBeLessThan(500);
+        expect(answer.status, excerpt(String(raw))).toBeLessThan(500);
       });
     });
   });
@@ -380,31 +387,31 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     const schema = querySchema(route);
     const response = jsonSchema(route.response);
 
-    test('a right query is answered as documented', async () => {
-      await check(validValues(schema, likely()), async (query) => {
-        const answer = await acme.client.get(pathOf(route, fresh(route)), written(query));
-        // The balances of a record need the record, and one alone; everywhere else its id is a filter.
+    test('a valid query gets a response that matches the schema', async () => {
+      await check(validValues(schema, exampleValues()), async (query) => {
+        const answer = await acme.client.get(pathOf(route, recordIdFor(route)), written(query));
+        // The balances filter requires exactly one record id; everywhere else the id is an optional filter.
         const named = query as { paymentId?: string; transferId?: string };
         const isBalances = route.operationId === 'getBalances';
         const isMissing =
           (named.paymentId ?? paymentId) !== paymentId || (named.transferId ?? transferId) !== transferId;
         if (isBalances && named.paymentId !== undefined && named.transferId !== undefined)
-          expect(answer.body.error, shown(answer.text)).toMatchObject({ param: 'transferId' });
-        else if (isBalances && isMissing) expect(answer.status, shown(answer.text)).toBe(404);
-        // Three letters are a code; which of them are currencies with a rate is no matter of the schema.
+          expect(answer.body.error, excerpt(answer.text)).toMatchObject({ param: 'transferId' });
+        else if (isBalances && isMissing) expect(answer.status, excerpt(answer.text)).toBe(404);
+        // The schema accepts any three letters; it does not know which currencies have a rate.
         else if (route.operationId === 'listFxRates' && answer.status !== 200)
-          expect(answer.body.error, shown(answer.text)).toMatchObject({
+          expect(answer.body.error, excerpt(answer.text)).toMatchObject({
             code: 'invalid_request',
             param: expect.stringMatching(/^(source|target)Currency$/),
           });
-        else if (answer.code !== 'invalid_cursor') expect(answer.status, shown(answer.text)).toBe(200);
+        else if (answer.code !== 'invalid_cursor') expect(answer.status, excerpt(answer.text)).toBe(200);
         if (answer.status === 200)
-          expect(matchesSchema(response, answer.body), shown(answer.text)).toBe(true);
+          expect(matchesSchema(response, answer.body), excerpt(answer.text)).toBe(true);
       });
     });
 
-    test('a query with an unknown or a repeated parameter, or one out of bounds, is 400', async () => {
-      const wrong = fc.oneof(
+    test('a query with an unknown, repeated or out-of-range parameter gets 400', async () => {
+      const invalidQueries = fc.oneof(
         fc.tuple(fc.string(), fc.string()).map(([name, value]) => written({ [`x${name}`]: value })),
         fc.constantFrom('limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=%20', 'status=', 'cursor='),
         fc.constantFrom(
@@ -414,19 +421,19 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
           'createdBefore=2026-13-01T00:00:00Z',
         ),
       );
-      await check(wrong, async (query) => {
-        const answer = await acme.client.get(pathOf(route, fresh(route)), query);
+      await check(invalidQueries, async (query) => {
+        const answer = await acme.client.get(pathOf(route, recordIdFor(route)), query);
         expect(answer.status, query).toBe(400);
       });
     });
   });
 
   describe.each(named(routes))('%s:', (_name, route) => {
-    test('any id, query and headers are answered with the envelope, and never as our fault', async () => {
+    test('any id, query and headers get the response envelope and a status below 500', async () => {
       const requests = fc.record({ id: ids, query: queries, headers: headerSets, hasKey: fc.boolean() });
       await check(requests, async ({ id, query, headers, hasKey }) => {
         const response = await server.app.inject({
-          // A stream does not end; its head is asked for in the same way, and does.
+          // A stream does not end; a HEAD request uses the same route and does.
           method: isStream(route) ? 'HEAD' : route.method,
           url: `/_api/${pathOf(route, id)}${query}`,
           headers: {
@@ -436,7 +443,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
           },
           ...(route.method === 'POST' ? { payload: '{}' } : {}),
         });
-        expect(response.statusCode, shown(response.body)).toBeLessThan(500);
+        expect(response.statusCode, excerpt(response.body)).toBeLessThan(500);
         const isJson = String(response.headers['content-type']).startsWith('application/json');
         if (isJson && !isStream(route)) {
           const answer = {
@@ -450,11 +457,11 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     });
   });
 
-  test('any bytes on the wire are answered with the envelope', async () => {
+  test('any bytes on the connection get the response envelope', async () => {
     const { port } = new URL(await server.listen());
     const bytes = fc
       .uint8Array({ minLength: 1, maxLength: 60 })
-      .map((some) => Buffer.from(some).toString('latin1'));
+      .map((bytes) => Buffer.from(bytes).toString('latin1'));
     const requests = fc.oneof(
       bytes,
       bytes.map((path) => `GET /_api/developer_api_payments/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
@@ -469,7 +476,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       await once(socket, 'connect');
       socket.end(Buffer.from(request, 'latin1'));
       const answer = await text(socket);
-      // Line breaks alone are no request yet, so there is nothing to answer.
+      // Line breaks alone are not a request yet, so there is no response.
       if (answer === '' && /^[\r\n]*$/.test(request)) return;
       expect(answer, JSON.stringify(request)).toMatch(/^HTTP\/1\.1 4\d\d /);
       expect(answer.toLowerCase()).toMatch(/\r\nrequest-id: req_/);
@@ -479,7 +486,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
   });
 });
 
-/** Where transfers are met that stand beside payments in a state. */
+/** The transfer state that corresponds to a payment state. */
 const transferStates: Readonly<Record<string, string>> = {
   authorized: 'accepted',
   captured: 'funded',
@@ -488,8 +495,8 @@ const transferStates: Readonly<Record<string, string>> = {
   disputed: 'returned',
 };
 
-/** The beginning of a text, for the message of a failure: the whole of it can be a page of a list. */
-function shown(text: string): string {
+/** The beginning of a text for a failure message: a whole list page would be too long. */
+function excerpt(text: string): string {
   return text.slice(0, 500);
 }
 
@@ -530,7 +537,7 @@ const queries = fc.oneof(
     .map((parts) => `?${parts.join('')}`),
 );
 
-/** Any bytes that a header can carry, as Node hands them over. */
+/** Any bytes that a header can carry, as Node passes them. */
 const headerValues = fc.oneof(
   fc
     .uint8Array({ maxLength: 60 })

@@ -9,20 +9,24 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
-  let life: PaymentApi;
+  let paymentsApi: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
-    life = paymentApi(acme.client);
+    paymentsApi = paymentApi(acme.client);
   });
 
   describe('200', () => {
-    test('tells of each move who, when, from where to where, its event and its entries', async () => {
-      const created = await life.create();
-      const authorized = await life.advance(created.id, { action: 'authorize' }, 'expand=ledgerEntries');
-      const { body } = await life.list(created.id, 'history');
+    test('returns actor, time, states, event and ledger entries of each transition', async () => {
+      const created = await paymentsApi.create();
+      const authorized = await paymentsApi.advance(
+        created.id,
+        { action: 'authorize' },
+        'expand=ledgerEntries',
+      );
+      const { body } = await paymentsApi.list(created.id, 'history');
       const actor = { kind: 'api_key', id: acme.keyId };
       expect(body.data).toEqual([
         {
@@ -58,25 +62,25 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
       ]);
     });
 
-    test('names the key that made each move', async () => {
-      const { id } = await life.create();
+    test('names the key that triggered each transition', async () => {
+      const { id } = await paymentsApi.create();
       const second = await acme.addKey();
       expectOk(await paymentApi(second.client).advance(id, { action: 'cancel' }));
-      const actors = (await life.list(id, 'history')).body.data.map(({ actor }) => actor);
+      const actors = (await paymentsApi.list(id, 'history')).body.data.map(({ actor }) => actor);
       expect(actors).toEqual([
         { kind: 'api_key', id: second.keyId },
         { kind: 'api_key', id: acme.keyId },
       ]);
     });
 
-    test('has every move of a way, and those that refunds and disputes bring', async () => {
-      const { id } = await life.create({ scenario: 'refund_pending' });
-      await life.advance(id, { to: 'settled' });
-      const refund = expectOk(await life.refund(id, { amount: 1_000 }));
-      await life.advanceRefund(refund.id, { action: 'succeed' });
-      const { disputeId } = expectOk(await life.advance(id, { action: 'dispute' }));
-      await life.advanceDispute(String(disputeId), { to: 'won' });
-      const { data } = (await life.list(id, 'history')).body;
+    test('has every step of a multi-step advance, and the transitions triggered by refunds and disputes', async () => {
+      const { id } = await paymentsApi.create({ scenario: 'refund_pending' });
+      await paymentsApi.advance(id, { to: 'settled' });
+      const refund = expectOk(await paymentsApi.refund(id, { amount: 1_000 }));
+      await paymentsApi.advanceRefund(refund.id, { action: 'succeed' });
+      const { disputeId } = expectOk(await paymentsApi.advance(id, { action: 'dispute' }));
+      await paymentsApi.advanceDispute(String(disputeId), { to: 'won' });
+      const { data } = (await paymentsApi.list(id, 'history')).body;
       expect(data.map(({ action, from, to }) => [action, from, to]).reverse()).toEqual([
         ['create', null, 'pending'],
         ['capture', 'pending', 'captured'],
@@ -97,59 +101,61 @@ describe.each(databaseKinds)('the history on %s', (kind) => {
       ]);
     });
 
-    test.each([1, 2, 7, 100])('a walk in pages of %d visits each move once, newest first', async (limit) => {
-      const { id } = await life.createAndAdvance([
+    test.each([1, 2, 7, 100])('pages of %d contain each transition once, newest first', async (limit) => {
+      const { id } = await paymentsApi.createAndAdvance([
         'authorize',
         ...Array(5).fill({ action: 'capture', amount: 1_000 }),
       ]);
-      const versions = await listAll((page) => life.list(id, 'history', page), limit);
+      const versions = await listAll((page) => paymentsApi.list(id, 'history', page), limit);
       expect(versions.map(({ version }) => version)).toEqual([7, 6, 5, 4, 3, 2, 1]);
       expect(versions.map(({ ledgerEntries }) => (ledgerEntries as unknown[]).length)).toEqual([
         1, 1, 1, 1, 1, 1, 0,
       ]);
     });
 
-    test('says nothing of what was refused', async () => {
-      const { id } = await life.create();
-      await life.advance(id, { action: 'settle' });
-      await life.advance(id, { action: 'capture', amount: 10_001 });
-      expect((await life.list(id, 'history')).body.data).toHaveLength(1);
+    test('has no entry for a rejected action', async () => {
+      const { id } = await paymentsApi.create();
+      await paymentsApi.advance(id, { action: 'settle' });
+      await paymentsApi.advance(id, { action: 'capture', amount: 10_001 });
+      expect((await paymentsApi.list(id, 'history')).body.data).toHaveLength(1);
     });
   });
 
   describe('400, 401, 403 and 404', () => {
     test.each(['limit=0', 'limit=101', 'status=pending', 'createdAfter=2026-01-01T00:00:00Z', 'x=1'])(
-      'the query %s is refused',
+      'rejects the query %s',
       async (query) => {
-        const { id } = await life.create();
-        expect((await life.list(id, 'history', query)).code).toBe('invalid_request');
+        const { id } = await paymentsApi.create();
+        expect((await paymentsApi.list(id, 'history', query)).code).toBe('invalid_request');
       },
     );
 
-    test('a cursor that is garbage, changed or of another list is refused', async () => {
-      const { id } = await life.createAndAdvance(['authorize', 'capture']);
-      const own = (await life.list(id, 'history', 'limit=1')).body.nextCursor;
+    test('rejects a malformed or modified cursor, and a cursor of another list', async () => {
+      const { id } = await paymentsApi.createAndAdvance(['authorize', 'capture']);
+      const ownCursor = (await paymentsApi.list(id, 'history', 'limit=1')).body.nextCursor;
       const foreign = (await acme.client.get(payments, 'limit=1')).body.nextCursor ?? 'x';
       const encoded = ['v0', 'v01', 'v-1', 'v1.5', 'v9999999999', 'v'].map((text) =>
         Buffer.from(text).toString('base64url'),
       );
-      for (const cursor of ['garbage', foreign, `${own}A`, ...encoded]) {
-        expect((await life.list(id, 'history', `cursor=${cursor}`)).code, cursor).toBe('invalid_cursor');
+      for (const cursor of ['garbage', foreign, `${ownCursor}A`, ...encoded]) {
+        expect((await paymentsApi.list(id, 'history', `cursor=${cursor}`)).code, cursor).toBe(
+          'invalid_cursor',
+        );
       }
     });
 
-    test('needs a key with payments:read', async () => {
-      const { id } = await life.create();
+    test('requires a key with payments:read', async () => {
+      const { id } = await paymentsApi.create();
       const path = `${payments}/${id}/history`;
       expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
       const writer = await acme.addKey({ scopes: ['payments:write'] });
       expect((await writer.client.get(path)).code).toBe('scope_missing');
     });
 
-    test('of a payment that is unknown or foreign is not found', async () => {
+    test('is not found for an unknown payment or one of another organization', async () => {
       const { id } = await paymentApi(other.client).create();
-      for (const some of [id, unknownIds.payment, unknownIds.refund, 'x']) {
-        expect((await life.list(some, 'history')).code).toBe('resource_not_found');
+      for (const candidate of [id, unknownIds.payment, unknownIds.refund, 'x']) {
+        expect((await paymentsApi.list(candidate, 'history')).code).toBe('resource_not_found');
       }
     });
   });

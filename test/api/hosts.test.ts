@@ -1,4 +1,5 @@
-// DNS rebinding: a web page that points its own name at this server is "same origin" with it, so only known hosts are served.
+// DNS rebinding: a web page whose own name resolves to this server is "same origin" with it, so the server accepts
+// only known hosts.
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listen } from '../../src/http/http-server.ts';
@@ -45,8 +46,8 @@ const foreign = [
   '[::1',
 ];
 
-describe('a request to another host', () => {
-  test('is refused with 421 before anything else, on every kind of route', async () => {
+describe('a request for another host', () => {
+  test('is rejected with 421 before any other check, on every kind of route', async () => {
     const urls = [
       status,
       '/console',
@@ -70,7 +71,7 @@ describe('a request to another host', () => {
     for (const host of foreign) expect((await request(host, status)).statusCode, host).toBe(421);
   });
 
-  test('is answered where it is a probe, which reveals nothing', async () => {
+  test('is served for health probes, which reveal nothing', async () => {
     for (const url of ['/healthz', '/readyz'])
       for (const host of foreign) expect((await request(host, url)).statusCode, host).toBe(200);
   });
@@ -81,11 +82,11 @@ describe('a request is served', () => {
     ...['localhost', 'LOCALHOST:1', 'localhost.', '127.0.0.1', '127.0.0.1:65535', '[::1]', '[::1]:4000'],
     ...['sandbank.example.com', 'sandbank.example.com:8443', 'Sandbank.Example.com'],
     ...['sandbank', 'sandbank:4000', '[fd00::1]:4000', 'a.preview.test', 'a.b.preview.test:80'],
-  ])('to %s', async (host) => {
+  ])('for %s', async (host) => {
     expect((await request(host, status)).statusCode).toBe(200);
   });
 
-  test('to the address that the server listens on, and to that of the connection', async () => {
+  test("for the server's listen address, and for the connection's local address", async () => {
     const elsewhere = await openServer('pglite', { host: '127.0.0.2', allowedHosts: [] });
     const { port } = new URL(await elsewhere.listen());
     const everywhere = openApp(server, { allowedHosts: [] });
@@ -108,7 +109,7 @@ describe('a request is served', () => {
     await elsewhere.close();
   });
 
-  test('without a host when it is HTTP/1.0', async () => {
+  test('without a Host header over HTTP/1.0', async () => {
     const connection = await RawConnection.open(await server.listen());
     connection.send('GET /nothing HTTP/1.0\r\n\r\n');
     expect((await connection.next())?.status).toBe(404);
@@ -116,7 +117,7 @@ describe('a request is served', () => {
   });
 });
 
-test.runIf(hasIpv6)('localhost is served at both of its addresses, until the server closes', async () => {
+test.runIf(hasIpv6)('localhost is served on both of its addresses until the server closes', async () => {
   const app = openApp(server);
   const addresses = [
     { address: '127.0.0.1', family: 4 },

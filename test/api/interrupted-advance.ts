@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { newSuffix } from '../../src/engine/ids.ts';
-import type { Answer as Outcome } from '../../src/engine/submission.ts';
 import { claim } from '../../src/http/idempotency.ts';
+import type { Id } from '../../src/kernel/ids.ts';
+import type { Answer as Outcome } from '../../src/kernel/submission.ts';
 import { type BeginAdvance, beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { findClock } from '../../src/resources/clocks/store.ts';
 import type { ClockRow } from '../../src/resources/clocks/table.ts';
@@ -12,12 +13,12 @@ import { clock, secondMs } from '../support/clock.ts';
 import { submission } from '../support/submission.ts';
 import type { KeyHolder } from '../support/tenant.ts';
 
-/** An advance that a process has started and not continued, as after a crash. */
+/** An advance that a process started but did not continue, as after a crash. */
 export interface InterruptedAdvance {
   readonly idempotencyKey: string;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly body: { readonly seconds: number };
-  /** Fires one round of timers as a part of it. */
+  /** Fires one round of timers as part of the advance. */
   fire(ids: readonly string[], round?: Partial<FireTimers>): Promise<Outcome>;
   clock(): Promise<ClockRow>;
 }

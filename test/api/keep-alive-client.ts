@@ -5,12 +5,12 @@ import type { Body, ErrorPart } from '../support/api-client.ts';
 import type { KeyHolder } from '../support/tenant.ts';
 
 /** A response, or the error that ended the connection. */
-export interface Outcome {
+interface Outcome {
   /** Undefined when the connection was lost. */
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: Body & { readonly error?: ErrorPart };
-  readonly lost: string | undefined;
+  readonly connectionError: string | undefined;
 }
 
 export interface KeepAliveClient {
@@ -30,7 +30,12 @@ export function keepAliveClient(
   const send = (method: string, path: string, body?: unknown, idempotencyKey = randomUUID() as string) =>
     new Promise<Outcome>((resolve) => {
       const lost = (error: Error & { code?: string }) =>
-        resolve({ status: undefined, headers: {}, body: {} as Body, lost: error.code ?? error.message });
+        resolve({
+          status: undefined,
+          headers: {},
+          body: {} as Body,
+          connectionError: error.code ?? error.message,
+        });
       const sent = request(
         `${url}/_api/${path}`,
         {
@@ -50,7 +55,7 @@ export function keepAliveClient(
               status,
               headers,
               body: (content === '' ? {} : JSON.parse(content)) as Body,
-              lost: undefined,
+              connectionError: undefined,
             });
           }, lost);
         },

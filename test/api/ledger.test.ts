@@ -14,27 +14,27 @@ interface Balances {
   readonly trialBalance: readonly { currency: string; amount: number | string }[];
 }
 
-/** Postings and fees are tested beside this resource, in src/resources/ledger. */
+/** Postings and fees are tested next to this resource, in src/resources/ledger. */
 describe.each(databaseKinds)('the ledger on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
-  let life: PaymentApi;
+  let paymentsApi: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
-    life = paymentApi(acme.client);
+    paymentsApi = paymentApi(acme.client);
   });
 
   const balancesOf = async (client: ApiClient, query = '') =>
     expectOk(await client.get(balances, query)) as Body & Balances;
 
   describe('entries', () => {
-    test('show what happened, of which payment, when, and postings that sum to zero', async () => {
-      const payment = await life.createAndAdvance(['authorize']);
-      const { body } = await life.list(payment.id, 'ledger_entries');
+    test('have a reason, a payment, a time, and postings that sum to zero', async () => {
+      const payment = await paymentsApi.createAndAdvance(['authorize']);
+      const { body } = await paymentsApi.list(payment.id, 'ledger_entries');
       expect(body.data).toEqual([
         {
           object: 'ledger_entry',
@@ -52,12 +52,12 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
       ]);
     });
 
-    test('are listed newest first, of a payment and of the organization, in pages and by reason', async () => {
+    test('are listed newest first, by payment and by organization, in pages and by reason', async () => {
       const shop = await tenant(server);
-      const own = paymentApi(shop.client);
-      const one = await own.createAndAdvance(['authorize', 'capture', 'settle', 'refund']);
-      const two = await own.createAndAdvance(['authorize', 'cancel']);
-      const ofOne = await listAll((page) => own.list(one.id, 'ledger_entries', page), 2);
+      const shopPayments = paymentApi(shop.client);
+      const one = await shopPayments.createAndAdvance(['authorize', 'capture', 'settle', 'refund']);
+      const two = await shopPayments.createAndAdvance(['authorize', 'cancel']);
+      const ofOne = await listAll((page) => shopPayments.list(one.id, 'ledger_entries', page), 2);
       expect(ofOne.map(({ reason }) => reason)).toEqual([
         'refund_succeeded',
         'refund',
@@ -90,25 +90,25 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
       'delete from ledger_entries',
       'truncate ledger_entries',
       'truncate ledger_entries cascade',
-    ])('the database refuses "%s"', async (sql) => {
-      const { id } = await life.createAndAdvance(['authorize']);
+    ])('the database rejects "%s"', async (sql) => {
+      const { id } = await paymentsApi.createAndAdvance(['authorize']);
       await expect(server.database.script(sql)).rejects.toThrow('ledger_entries is append-only');
-      expect((await life.list(id, 'ledger_entries')).body.data).toHaveLength(1);
+      expect((await paymentsApi.list(id, 'ledger_entries')).body.data).toHaveLength(1);
     });
   });
 
   describe('balances', () => {
-    test('name every account of every currency that was used, and the trial balance is zero', async () => {
+    test('include every account in every used currency, and the trial balance is zero', async () => {
       const shop = await tenant(server);
-      const own = paymentApi(shop.client);
+      const shopPayments = paymentApi(shop.client);
       expect(await balancesOf(shop.client)).toMatchObject({
         object: 'balances',
         status: 'ok',
         accounts: [],
         trialBalance: [],
       });
-      await own.createAndAdvance(['capture']);
-      await own.createAndAdvance(['authorize'], { amount: 500, currency: 'JPY' });
+      await shopPayments.createAndAdvance(['capture']);
+      await shopPayments.createAndAdvance(['authorize'], { amount: 500, currency: 'JPY' });
       const shown = await balancesOf(shop.client);
       expect(shown.accounts.map(({ account, currency }) => `${currency} ${account}`)).toEqual(
         ['EUR', 'JPY'].flatMap((currency) =>
@@ -129,12 +129,22 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
       ]);
     });
 
-    test('equal the sum of the postings, after lives of every kind at once', async () => {
+    test('equal the sum of the postings after many concurrent payments in all states', async () => {
       const shop = await tenant(server);
-      const own = paymentApi(shop.client);
-      const ways = ['authorized', 'captured', 'settled', 'refunded', 'disputed', 'charged_back', 'canceled'];
+      const shopPayments = paymentApi(shop.client);
+      const targetStates = [
+        'authorized',
+        'captured',
+        'settled',
+        'refunded',
+        'disputed',
+        'charged_back',
+        'canceled',
+      ];
       await Promise.all(
-        [...ways, ...ways, ...ways].map((to, i) => own.createAndAdvance([{ to }], { amount: 1_000 + i })),
+        [...targetStates, ...targetStates, ...targetStates].map((to, i) =>
+          shopPayments.createAndAdvance([{ to }], { amount: 1_000 + i }),
+        ),
       );
       const entries = (await shop.client.get(ledger, 'limit=100')).body.data as unknown as {
         postings: { account: string; amount: number }[];
@@ -148,19 +158,19 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
       expect(shown.trialBalance).toEqual([{ currency: 'EUR', amount: 0 }]);
     });
 
-    test('of one payment are its own share of each account', async () => {
-      const { id } = await life.createAndAdvance(['capture']);
-      await life.createAndAdvance(['capture']);
+    test('of one payment are its share of each account', async () => {
+      const { id } = await paymentsApi.createAndAdvance(['capture']);
+      await paymentsApi.createAndAdvance(['capture']);
       const shown = await balancesOf(acme.client, `paymentId=${id}`);
       expect(shown.accounts).toHaveLength(Object.keys(accounts).length);
-      expect(await life.balances(id)).toEqual({
+      expect(await paymentsApi.balances(id)).toEqual({
         provider_receivable: 10_000,
         merchant_pending: -9_680,
         fees: -320,
       });
     });
 
-    test('beyond what JSON numbers hold are written exactly, as text', async () => {
+    test('beyond the safe integer range are returned exactly, as text', async () => {
       const shop = await tenant(server, { fee: { basisPoints: 0, fixedAmount: 0 } });
       await paymentApi(shop.client).createAndAdvance(['capture'], { amount: 999_999_999_999 });
       const huge = 9_007_199_254_740_993n;
@@ -178,16 +188,16 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
   });
 
   describe('the fee', () => {
-    test('is what the application has agreed, and a payment keeps the terms it was made under', async () => {
+    test('follows the application settings, and a payment retains the fee from its creation', async () => {
       const fee = { basisPoints: 100, fixedAmount: 5 };
       const shop = await tenant(server, { fee });
-      const own = paymentApi(shop.client);
-      const early = await own.create();
-      const cheap = await shop.addKey({ fee: { basisPoints: 0, fixedAmount: 0 } });
-      const late = await paymentApi(cheap.client).create();
-      expect((await own.advance(early.id, { action: 'capture' })).body.feeAmount).toBe(105);
-      expect((await own.advance(late.id, { action: 'capture' })).body.feeAmount).toBe(0);
-      expect(await own.balances(late.id)).toEqual({
+      const shopPayments = paymentApi(shop.client);
+      const early = await shopPayments.create();
+      const withoutFee = await shop.addKey({ fee: { basisPoints: 0, fixedAmount: 0 } });
+      const late = await paymentApi(withoutFee.client).create();
+      expect((await shopPayments.advance(early.id, { action: 'capture' })).body.feeAmount).toBe(105);
+      expect((await shopPayments.advance(late.id, { action: 'capture' })).body.feeAmount).toBe(0);
+      expect(await shopPayments.balances(late.id)).toEqual({
         provider_receivable: 10_000,
         merchant_pending: -10_000,
       });
@@ -196,20 +206,20 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
 
   describe('400, 401, 403 and 404', () => {
     test.each(['limit=0', 'status=posted', 'reason=', 'paymentId=x', 'createdAfter=x', 'order=asc'])(
-      'the query %s is refused',
+      'rejects the query %s',
       async (query) => {
         expect((await acme.client.get(ledger, query)).code).toBe('invalid_request');
       },
     );
 
-    test('a cursor of another list is refused', async () => {
-      await Promise.all([life.create(), life.create()]);
+    test('rejects a cursor of another list', async () => {
+      await Promise.all([paymentsApi.create(), paymentsApi.create()]);
       const { nextCursor } = (await acme.client.get(payments, 'limit=1')).body;
       expect((await acme.client.get(ledger, `cursor=${nextCursor}`)).code).toBe('invalid_cursor');
     });
 
-    test('the books need a key with payments:read', async () => {
-      const { id } = await life.create();
+    test('requires a key with payments:read', async () => {
+      const { id } = await paymentsApi.create();
       const writer = await acme.addKey({ scopes: ['payments:write', 'transfers:read'] });
       for (const path of [ledger, balances, `${payments}/${id}/ledger_entries`]) {
         expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
@@ -217,13 +227,13 @@ describe.each(databaseKinds)('the ledger on %s', (kind) => {
       }
     });
 
-    test('entries and balances of a payment that is unknown or foreign are not found', async () => {
+    test('entries and balances of an unknown payment, or one of another organization, are not found', async () => {
       const { id } = await paymentApi(other.client).createAndAdvance(['capture']);
-      for (const some of [id, unknownIds.payment]) {
-        expect((await life.list(some, 'ledger_entries')).code).toBe('resource_not_found');
-        expect((await acme.client.get(balances, `paymentId=${some}`)).code).toBe('resource_not_found');
+      for (const candidate of [id, unknownIds.payment]) {
+        expect((await paymentsApi.list(candidate, 'ledger_entries')).code).toBe('resource_not_found');
+        expect((await acme.client.get(balances, `paymentId=${candidate}`)).code).toBe('resource_not_found');
       }
-      expect((await life.list('x', 'ledger_entries')).code).toBe('resource_not_found');
+      expect((await paymentsApi.list('x', 'ledger_entries')).code).toBe('resource_not_found');
     });
   });
 });

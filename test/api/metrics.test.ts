@@ -9,11 +9,13 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 
 const file = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
-/** For polls of what takes a second to be collected again. */
-/** The version of the measurements that each server served last. */
+/** The ETag of the last scrape of each server. */
 const versions = new WeakMap<Server, unknown>();
 
-/** The samples of a new scrape by name and labels, as they are written: measurements are collected once a second at most. */
+/**
+ * The samples of a new scrape by name and labels. The server collects at most once a second, so this polls for a new
+ * ETag.
+ */
 async function scrape(server: Server): Promise<ReadonlyMap<string, number>> {
   const response = await vi.waitUntil(
     async () => {
@@ -35,44 +37,44 @@ async function scrape(server: Server): Promise<ReadonlyMap<string, number>> {
   );
 }
 
-function own(server: Server) {
+function registeredMetrics(server: Server) {
   const metrics = createMetrics({ version: '1', role: 'all' });
   metrics.watch(server);
   return metrics.registry.getMetricsAsArray();
 }
 
-describe('what is measured', () => {
+describe('metrics', () => {
   let server: Server;
-  let idle: Server;
+  let apiNode: Server;
   let receiver: Receiver;
   beforeAll(async () => {
     receiver = await openReceiver();
     server = await openServer('postgres', { hasMetrics: true, rateLimit: 20 });
-    // A node that takes requests and works on nothing: all that falls due stays.
-    idle = await openServer('postgres', { hasMetrics: true, role: 'api' });
+    // A node that accepts requests but runs no workers: due work remains due.
+    apiNode = await openServer('postgres', { hasMetrics: true, role: 'api' });
   });
   afterAll(async () => {
     await server.close();
-    await idle.close();
+    await apiNode.close();
     await receiver.close();
   });
 
-  it('is what the page says, name by name, in both directions', () => {
-    const rows = own(server).map((metric) => {
+  it('match the metrics page name by name, in both directions', () => {
+    const rows = registeredMetrics(server).map((metric) => {
       const { name, help, type, labelNames } = metric as unknown as Record<string, string> & {
         labelNames: readonly string[];
       };
       const labels = labelNames.map((label) => `\`${label}\``).join(', ');
       return `| \`${name}\` | ${type} | ${labels} | ${help} |`;
     });
-    const ours = rows.filter((row) => row.startsWith('| `sandbank_'));
+    const sandbankRows = rows.filter((row) => row.startsWith('| `sandbank_'));
     const documented = file('docs/metrics.md')
       .split('\n')
       .filter((line) => line.startsWith('| `sandbank_'));
-    expect([...documented].sort()).toEqual([...ours].sort());
+    expect([...documented].sort()).toEqual([...sandbankRows].sort());
   });
 
-  it('counts requests by route, commands, statements, refusals and replays', async () => {
+  it('count requests by route, commands, statements, rejections and replays', async () => {
     const { client } = await tenant(server);
     const before = await scrape(server);
     const body = { amount: 100, currency: 'EUR' };
@@ -99,7 +101,7 @@ describe('what is measured', () => {
     await Promise.all(Array.from({ length: 60 }, () => client.get('developer_api_status')));
     const limited = (await scrape(server)).get('sandbank_http_errors_total{code="rate_limited"}') ?? 0;
     expect(limited).toBeGreaterThan(0);
-    // Whoever asks sees itself.
+    // The scrape counts itself as in flight.
     expect(after.get('sandbank_http_requests_in_flight')).toBe(1);
     expect(after.get('sandbank_engine_queue_max')).toBe(2_000);
     expect(after.get('sandbank_database_up')).toBe(1);
@@ -110,7 +112,7 @@ describe('what is measured', () => {
     expect(after.get('sandbank_database_migration_version')).toBeGreaterThanOrEqual(10);
   });
 
-  it('is collected at most once a second, compressed, and shared by all clients', async () => {
+  it('are collected at most once a second, compressed, and shared by all clients', async () => {
     await scrape(server);
     const headers = { 'accept-encoding': 'gzip' };
     const [first, second] = await Promise.all([
@@ -121,7 +123,7 @@ describe('what is measured', () => {
     expect(first.rawPayload.equals(second.rawPayload)).toBe(true);
   });
 
-  it('tells what came of deliveries and how soon they arrived', async () => {
+  it('count delivery outcomes and measure the time to arrival', async () => {
     const { client } = await tenant(server);
     await client.post('developer_api_webhooks', { url: receiver.url, retryProfile: 'none' });
     await client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
@@ -146,37 +148,37 @@ describe('what is measured', () => {
       .toBe(1);
   });
 
-  it('names no id and nothing that a caller wrote', async () => {
+  it('contain no ids and no text from requests', async () => {
     const { client, orgId } = await tenant(server);
     await client.get(`developer_api_payments/pay_${'z'.repeat(26)}?x=${orgId}`);
-    await server.app.inject({ method: 'GET', url: '/made-up-by-a-caller' });
-    await server.app.inject({ method: 'PROPFIND', url: '/made-up-by-a-caller' });
+    await server.app.inject({ method: 'GET', url: '/invented-by-a-caller' });
+    await server.app.inject({ method: 'PROPFIND', url: '/invented-by-a-caller' });
     const names = [...(await scrape(server)).keys()].join('\n');
-    expect(names).not.toMatch(/(?:org|pay|app|key|req|evt)_[0-7][0-9a-z]{25}|made-up|zzz/);
+    expect(names).not.toMatch(/(?:org|pay|app|key|req|evt)_[0-7][0-9a-z]{25}|invented|zzz/);
   });
 
-  it('counts what waits in the database, of any number of rows, for workers that do not come', async () => {
-    const one: Tenant = await tenant(idle);
+  it('count the due work in the database, up to a limit, while no worker runs', async () => {
+    const one: Tenant = await tenant(apiNode);
     const { body } = await one.client.post('developer_api_webhooks', { url: receiver.url });
     await one.client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
-    const backlogs = () => new Backlogs(idle.database, Date.now).ask();
+    const backlogs = () => new Backlogs(apiNode.database, Date.now).read();
     expect(await backlogs()).toMatchObject({ deliveriesDue: 1, timersDue: 0 });
     expect((await backlogs())?.unsealed).toBeGreaterThan(2);
 
-    const many = async (text: string) => idle.database.execute(text, []);
-    await many(`insert into deliveries (org_id, id, app_id, webhook_id, event_id, event_type, trigger, status, due_at, created_at, updated_at)
+    const execute = async (text: string) => apiNode.database.execute(text, []);
+    await execute(`insert into deliveries (org_id, id, app_id, webhook_id, event_id, event_type, trigger, status, due_at, created_at, updated_at)
       select d.org_id, d.id || n, d.app_id, d.webhook_id, d.event_id, d.event_type, d.trigger, 'pending',
         now() - interval '1 hour' + n * interval '1 millisecond', d.created_at, d.updated_at
       from deliveries d cross join generate_series(1, 12000) n where d.webhook_id = '${body.id}'`);
-    await many(`insert into timers (org_id, id, app_id, resource, due_at)
+    await execute(`insert into timers (org_id, id, app_id, resource, due_at)
       select '${one.orgId}', 'pay_none' || n, '${one.appId}', 'payment', now() + (n - 50) * interval '1 minute'
       from generate_series(1, 100) n`);
-    const crowded = await backlogs();
-    // One after the other, and no further than the bound.
-    expect(crowded).toMatchObject({ deliveriesDue: 10_000, timersDue: 50 });
-    expect(crowded?.timerAge).toBeGreaterThan(48 * 60);
-    expect(crowded?.timerAge).toBeLessThan(50 * 60);
-    await many(
+    const backlog = await backlogs();
+    // The queues are counted one by one, each up to the limit.
+    expect(backlog).toMatchObject({ deliveriesDue: 10_000, timersDue: 50 });
+    expect(backlog?.timerAge).toBeGreaterThan(48 * 60);
+    expect(backlog?.timerAge).toBeLessThan(50 * 60);
+    await execute(
       `update deliveries set lease_until = now() + interval '1 minute' where webhook_id = '${body.id}' and due_at > 'epoch'`,
     );
     expect(await backlogs()).toMatchObject({ deliveriesDue: 1 });
@@ -184,22 +186,22 @@ describe('what is measured', () => {
     expect(await backlogs()).toMatchObject({ deliveriesDue: 0, deliveryAge: 0 });
   });
 
-  it('asks the database once for all that look within seconds, and says so when it does not answer', async () => {
-    let asked = 0;
-    let isAway = false;
-    const query: typeof idle.database.query = (statement, values) => {
-      asked += 1;
-      return isAway ? Promise.reject(new Error('away')) : idle.database.query(statement, values);
+  it('query the database once for concurrent scrapes, and report when it does not respond', async () => {
+    let queries = 0;
+    let isUnavailable = false;
+    const query: typeof apiNode.database.query = (statement, values) => {
+      queries += 1;
+      return isUnavailable ? Promise.reject(new Error('away')) : apiNode.database.query(statement, values);
     };
-    const database = { ...idle.database, kind: 'postgres' as const, query };
+    const database = { ...apiNode.database, kind: 'postgres' as const, query };
     const metrics = createMetrics({ version: '1', role: 'all' });
-    metrics.watch({ ...idle, database });
+    metrics.watch({ ...apiNode, database });
     const texts = await Promise.all([metrics.registry.metrics(), metrics.registry.metrics()]);
-    expect(asked).toBe(4);
+    expect(queries).toBe(4);
     for (const text of texts) expect(text).toMatch(/^sandbank_delivery_due \d+$/m);
-    isAway = true;
+    isUnavailable = true;
     const lost = createMetrics({ version: '1', role: 'all' });
-    lost.watch({ ...idle, database });
+    lost.watch({ ...apiNode, database });
     const text = await lost.registry.metrics();
     expect(text).toMatch(/^sandbank_database_up 0$/m);
     expect(text).not.toMatch(/^sandbank_(?:delivery_due|database_info|timers_overdue)\b/m);

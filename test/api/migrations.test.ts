@@ -17,7 +17,7 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 const pauseMs = 50;
 const payments = 'developer_api_payments';
 const small = { amount: 1_000, currency: 'EUR' };
-/** What a command waits for a lock before it gives up (`src/db/pool.ts`). */
+/** How long a command waits for a lock before it fails (`src/db/pool.ts`). */
 const trafficLockMs = 1_000;
 
 const withMore = async (...more: readonly Migration[]) => [...(await readMigrations()), ...more];
@@ -32,37 +32,37 @@ describe.each(databaseKinds)('a migration on %s', (kind) => {
   });
   afterAll(() => server?.close());
 
-  test('expands the schema under a node that has statements prepared, and it goes on', async () => {
-    const walk = async () => {
-      const made = await acme.client.post(payments, small);
-      const moved = await acme.client.post(`${payments}/${made.body.id}/advance`, { to: 'settled' });
-      const refund = await acme.client.post(`${payments}/${made.body.id}/refund`, { amount: 100 });
+  test('expands the schema under a node with prepared statements, which continues to work', async () => {
+    const useApi = async () => {
+      const created = await acme.client.post(payments, small);
+      const moved = await acme.client.post(`${payments}/${created.body.id}/advance`, { to: 'settled' });
+      const refund = await acme.client.post(`${payments}/${created.body.id}/refund`, { amount: 100 });
       const lists = await Promise.all(
         ['', '_refunds', '_customers', '_transfers', '_webhooks', '_fault_plans'].map((name) =>
           acme.client.get(name === '' ? payments : `developer_api${name}`),
         ),
       );
-      const history = await acme.client.get(`${payments}/${made.body.id}/history`);
-      const statuses = [made, moved, refund, history, ...lists].map(({ status }) => status);
+      const history = await acme.client.get(`${payments}/${created.body.id}/history`);
+      const statuses = [created, moved, refund, history, ...lists].map(({ status }) => status);
       expect(statuses.filter((status) => status >= 300)).toEqual([]);
     };
-    await walk();
+    await useApi();
     const known = await withMore(migrationOf(9001, 'notes', expanding), migrationOf(9002, 'index', indexing));
     expect((await migrate(server.database, known, pauseMs)).applied).toEqual(['9001 notes', '9002 index']);
-    await walk();
-    // Any table may get a column: no statement of ours depends on how many there are.
+    await useApi();
+    // Any table may get a column: no statement depends on the number of columns.
     const tables = await server.database.query<{ name: string }>(
       { name: '', text: `select tablename as name from pg_tables where schemaname = 'public'` },
       [],
     );
     const columns = tables.map(({ name }) => `alter table ${name} add column later_on text default 'x';`);
     await migrate(server.database, [...known, migrationOf(9003, 'columns', columns.join('\n'))], pauseMs);
-    await walk();
+    await useApi();
     const { ahead, applied } = await migrate(server.database);
     expect({ ahead, applied }).toEqual({ ahead: ['9001 notes', '9002 index', '9003 columns'], applied: [] });
   });
 
-  test('that fails leaves nothing of itself, and what it set for its session is set back', async () => {
+  test('that fails leaves no changes, and its session settings are restored', async () => {
     const bad = migrationOf(9010, 'bad', 'create table half (id text); select 1 / 0;');
     const known = await withMore(bad);
     await expect(migrate(server.database, known, pauseMs)).rejects.toThrow(/division by zero/);
@@ -78,7 +78,7 @@ describe.each(databaseKinds)('a migration on %s', (kind) => {
   });
 });
 
-describe('a migration beside others, on PostgreSQL', () => {
+describe('a migration next to other sessions, on PostgreSQL', () => {
   let server: Server;
   let databaseUrl = '';
   let acme: Tenant;
@@ -90,7 +90,7 @@ describe('a migration beside others, on PostgreSQL', () => {
   });
   afterAll(() => server?.close());
 
-  async function asSomebody<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  async function withConnection<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
     const client = new pg.Client({ connectionString: databaseUrl });
     await client.connect();
     try {
@@ -100,9 +100,9 @@ describe('a migration beside others, on PostgreSQL', () => {
     }
   }
 
-  test('does not block traffic behind a long transaction: it lets go, and tries until it has its turn', async () => {
+  test('does not block traffic behind a long transaction: it releases its lock request and retries', async () => {
     const known = await withMore(migrationOf(9101, 'wait', 'alter table payments add column waited text'));
-    await asSomebody(async (client) => {
+    await withConnection(async (client) => {
       await client.query('begin; lock table payments in access share mode');
       let isDone = false;
       const migrating = migrate(server.database, known, pauseMs).finally(() => {
@@ -116,7 +116,7 @@ describe('a migration beside others, on PostgreSQL', () => {
         slowest = Math.max(slowest, performance.now() - startedAt);
       }
       expect(isDone).toBe(false);
-      // It did wait in the way of others, and never for as long as they wait.
+      // It did block others while it waited, but never for as long as they would wait.
       expect(slowest).toBeGreaterThan(100);
       expect(slowest).toBeLessThan(2 * trafficLockMs);
       await client.query('commit');
@@ -124,15 +124,15 @@ describe('a migration beside others, on PostgreSQL', () => {
     });
   });
 
-  test('of several nodes makes an index concurrently, while writes go on and the others wait without a snapshot', async () => {
+  test('run by several nodes creates an index concurrently; writes continue and the others wait without a snapshot', async () => {
     const sql = indexing.replaceAll('note', 'waited');
     const known = await withMore(
       migrationOf(9101, 'wait', 'alter table payments add column waited text'),
       migrationOf(9102, 'index', sql),
     );
     const others = Array.from({ length: 3 }, () => openPostgres(databaseUrl, () => undefined));
-    await asSomebody(async (client) => {
-      // The index waits for this one to end, and meanwhile the others ask for the lock.
+    await withConnection(async (client) => {
+      // The index waits for this transaction to end, and meanwhile the other nodes request the lock.
       await client.query(
         `begin; insert into payments select (p).* from (select p from payments p limit 0) q`,
       );
@@ -154,26 +154,26 @@ describe('a migration beside others, on PostgreSQL', () => {
     await Promise.all(others.map((database) => database.close()));
   });
 
-  test('drops an index that a crash left unfinished, and makes it again', async () => {
-    const table = 'create table crowd (org_id text not null, name text)';
-    const index = `-- outside a transaction\ncreate index concurrently if not exists crowd_by_name on crowd (org_id, name);\n`;
-    const before = await withMore(migrationOf(9103, 'crowd', table));
+  test('drops an index that a crash left invalid, and creates it again', async () => {
+    const table = 'create table samples (org_id text not null, name text)';
+    const index = `-- outside a transaction\ncreate index concurrently if not exists samples_by_name on samples (org_id, name);\n`;
+    const before = await withMore(migrationOf(9103, 'samples', table));
     await migrate(server.database, before, pauseMs);
     const valid = () =>
       server.database.execute(
-        `select indisvalid as "isValid" from pg_index where indexrelid = to_regclass('crowd_by_name')`,
+        `select indisvalid as "isValid" from pg_index where indexrelid = to_regclass('samples_by_name')`,
         [],
       );
-    await asSomebody(async (blocker) => {
-      await blocker.query('begin; lock table crowd in row exclusive mode');
-      await asSomebody(async (crashed) => {
+    await withConnection(async (blocker) => {
+      await blocker.query('begin; lock table samples in row exclusive mode');
+      await withConnection(async (crashed) => {
         const { rows } = await crashed.query('select pg_backend_pid() as pid');
-        const making = crashed.query('create index concurrently crowd_by_name on crowd (org_id, name)');
-        making.catch(() => undefined);
+        const creating = crashed.query('create index concurrently samples_by_name on samples (org_id, name)');
+        creating.catch(() => undefined);
         crashed.on('error', () => undefined);
         await vi.waitUntil(async () => (await valid()).rowCount === 1, { interval: 20 });
         await blocker.query('select pg_terminate_backend($1)', [rows[0].pid]);
-        await expect(making).rejects.toThrow();
+        await expect(creating).rejects.toThrow();
       });
       await blocker.query('commit');
     });
@@ -183,14 +183,14 @@ describe('a migration beside others, on PostgreSQL', () => {
     expect((await valid()).rows).toEqual([{ isValid: true }]);
   });
 
-  test('gives up in words after a while, and whoever tries later is not worse off', async () => {
+  test('fails with a clear message after some attempts, and a later run succeeds', async () => {
     const known = await withMore(migrationOf(9105, 'never', 'alter table customers add column never text'));
-    await asSomebody(async (client) => {
+    await withConnection(async (client) => {
       await client.query('begin; lock table customers in access share mode');
       // Each attempt ends after half a second; a node that is stopped in between has changed nothing.
-      const impatient = migrate(server.database, known, 0, 2);
-      await expect(impatient).rejects.toThrow(MigrationStuck);
-      await expect(impatient).rejects.toThrow(/9105 \(never\).*2 attempts.*Nothing of it is applied/);
+      const migrating = migrate(server.database, known, 0, 2);
+      await expect(migrating).rejects.toThrow(MigrationStuck);
+      await expect(migrating).rejects.toThrow(/9105 \(never\).*2 attempts.*Nothing of it was applied/);
       await client.query('commit');
     });
     expect((await migrate(server.database, known, pauseMs)).applied).toEqual(['9105 never']);

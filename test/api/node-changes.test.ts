@@ -6,14 +6,21 @@ import { ApiClient } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { openServer } from '../support/server.ts';
-import { found, join, newcomer, ok, type Person, register } from '../support/visitor.ts';
+import {
+  createApplication,
+  createOrganization,
+  join,
+  newPerson,
+  ok,
+  type Person,
+} from '../support/visitor.ts';
 
-/** What the documents promise, from the answer of one node to what the others do. */
+/** Documented maximum time from one node's response until the other nodes apply the change. */
 const promisedMs = 1_000;
 const payments = 'developer_api_payments';
 const small = { amount: 10_000, currency: 'EUR' };
 
-/** An application with a key, and how node B answers it. Each case changes one thing through node A. */
+/** An application with a key, and clients on both nodes. Each case changes one thing through node A. */
 interface Shop {
   readonly orgId: string;
   readonly appId: string;
@@ -22,7 +29,7 @@ interface Shop {
   readonly onB: ApiClient;
 }
 
-describe('what one node changes, on PostgreSQL', () => {
+describe('changes on one node, on PostgreSQL', () => {
   let [a, b, worker]: Server[] = [];
   let owner: Person;
   let orgId = '';
@@ -35,53 +42,57 @@ describe('what one node changes, on PostgreSQL', () => {
     a = await openServer('postgres', { ...settings, role: 'api' });
     b = await openServer('postgres', { ...settings, role: 'api' });
     worker = await openServer('postgres', { ...settings, role: 'worker' });
-    owner = await newcomer(a, 'Olga');
-    orgId = await found(owner);
+    owner = await newPerson(a, 'Olga');
+    orgId = await createOrganization(owner);
   });
   afterAll(async () => {
     for (const server of [a, b, worker]) await server?.close();
   });
 
   const nodes = () => {
-    if (!a || !b) throw new Error('the nodes run');
+    if (!a || !b) throw new Error('the nodes are not running');
     return { a, b };
   };
 
   async function shop(name: string): Promise<Shop> {
-    const appId = await register(owner, orgId, name);
-    const asked = { name, scopes: [...scopes] };
-    const made = ok(await owner.post(`${orgId}/${appId}/api_keys`, asked)) as unknown as {
+    const appId = await createApplication(owner, orgId, name);
+    const keyInput = { name, scopes: [...scopes] };
+    const apiKey = ok(await owner.post(`${orgId}/${appId}/api_keys`, keyInput)) as unknown as {
       id: string;
       key: string;
     };
     const clients = {
-      onA: new ApiClient(nodes().a.app, made.key),
-      onB: new ApiClient(nodes().b.app, made.key),
+      onA: new ApiClient(nodes().a.app, apiKey.key),
+      onB: new ApiClient(nodes().b.app, apiKey.key),
     };
-    return { orgId, appId, keyId: made.id, ...clients };
+    return { orgId, appId, keyId: apiKey.id, ...clients };
   }
 
   /**
-   * Polls B before and after the change. No poll that began a second after A's answer may see the old state. A busy machine delays
-   * the announcement as it delays the polls, so the bound grows with the slowest poll; on a quiet machine that is a few milliseconds.
+   * Polls B before and after the change. No poll that began a second after A's response may see the old state. A busy
+   * machine delays the notification as it delays the polls, so the limit grows with the slowest poll; on a quiet
+   * machine that is a few milliseconds.
    */
-  async function expectSoon(sees: () => Promise<boolean>, change: () => Promise<unknown>): Promise<number> {
-    expect(await sees(), 'B sees it before it happened').toBe(false);
+  async function expectVisibleInTime(
+    isVisible: () => Promise<boolean>,
+    change: () => Promise<unknown>,
+  ): Promise<number> {
+    expect(await isVisible(), 'B sees the change before it happened').toBe(false);
     let changedAt = Number.POSITIVE_INFINITY;
     let slowestPoll = 0;
-    const asking = (async () => {
-      for (let lastOld = 0; ; ) {
+    const polling = (async () => {
+      for (let lastStale = 0; ; ) {
         const beganAt = performance.now();
-        const isSeen = await sees();
+        const isSeen = await isVisible();
         slowestPoll = Math.max(slowestPoll, performance.now() - beganAt);
-        if (isSeen) return lastOld - changedAt;
-        lastOld = beganAt;
-        if (lastOld - changedAt > 60_000) return lastOld - changedAt;
+        if (isSeen) return lastStale - changedAt;
+        lastStale = beganAt;
+        if (lastStale - changedAt > 60_000) return lastStale - changedAt;
       }
     })();
     await change();
     changedAt = performance.now();
-    const late = await asking;
+    const late = await polling;
     expect(late).toBeLessThan(promisedMs + 10 * slowestPoll);
     return late;
   }
@@ -91,7 +102,7 @@ describe('what one node changes, on PostgreSQL', () => {
     async () =>
       (await client.get(path, 'limit=1')).code === code;
 
-  test('a key that is revoked, rotated, narrowed or fenced in is so on the others within a second', async () => {
+  test('revoking, rotating or restricting a key applies on the other nodes within a second', async () => {
     const cases: readonly (readonly [string, (shop: Shop) => Promise<unknown>])[] = [
       ['api_key_revoked', ({ appId, keyId }) => owner.post(`${orgId}/${appId}/api_keys/${keyId}/revoke`)],
       [
@@ -110,23 +121,23 @@ describe('what one node changes, on PostgreSQL', () => {
       ],
       ['api_key_revoked', ({ appId }) => owner.post(`${orgId}/applications/${appId}/archive`)],
     ];
-    const took = await Promise.all(
+    const delays = await Promise.all(
       cases.map(async ([code, change], i) => {
         const one = await shop(`case ${i}`);
-        return expectSoon(isRefused(code, one.onB), async () => {
+        return expectVisibleInTime(isRefused(code, one.onB), async () => {
           ok((await change(one)) as Parameters<typeof ok>[0]);
-          // The node that changed it knows at once.
+          // The node that received the change applies it at once.
           expect((await one.onA.get(payments)).code).toBe(code);
         });
       }),
     );
-    console.log(`the last old answers began ${took.map(Math.round).join(', ')} ms after the change`);
+    console.log(`the last stale responses began ${delays.map(Math.round).join(', ')} ms after the change`);
   });
 
-  test('terms, fault plans and clocks are the same on the others within a second, clocks at once', async () => {
+  test('settings and fault plans apply on the other nodes within a second, clocks at once', async () => {
     const [fees, faults, times] = [await shop('fees'), await shop('faults'), await shop('times')];
     await Promise.all([
-      expectSoon(
+      expectVisibleInTime(
         async () => {
           const { body } = await fees.onB.post(payments, small);
           const moved = await fees.onB.post(`${payments}/${body.id}/advance`, { to: 'captured' });
@@ -140,12 +151,12 @@ describe('what one node changes, on PostgreSQL', () => {
       (async () => {
         let id = '';
         const isHit = async () => (await faults.onB.get(payments, 'limit=1')).status === 503;
-        await expectSoon(isHit, async () => {
+        await expectVisibleInTime(isHit, async () => {
           const fault = { type: 'error', code: 'service_unavailable' };
           const plan = { on: 'requests', fault, share: 100, operations: ['listPayments'] };
           id = ok(await faults.onA.post('developer_api_fault_plans', plan)).id;
         });
-        await expectSoon(
+        await expectVisibleInTime(
           async () => !(await isHit()),
           () => faults.onA.post(`developer_api_fault_plans/${id}/cancel`).then(ok),
         );
@@ -154,25 +165,25 @@ describe('what one node changes, on PostgreSQL', () => {
         ok(await times.onB.post(payments, small));
         for (let day = 1; day <= 3; day += 1) {
           const { body } = await times.onA.post('developer_api_clock/advance', { seconds: 86_400 });
-          const made = ok(await times.onB.post(payments, small));
-          expect(Date.parse(String(made.createdAt))).toBeGreaterThanOrEqual(Date.parse(String(body.now)));
+          const created = ok(await times.onB.post(payments, small));
+          expect(Date.parse(String(created.createdAt))).toBeGreaterThanOrEqual(Date.parse(String(body.now)));
           const [onA, onB] = [
             ok(await times.onA.get('developer_api_clock')),
             ok(await times.onB.get('developer_api_clock')),
           ];
           expect(Number(onB.offsetSeconds)).toBeGreaterThan(day * 86_400 - 60);
-          // Whole seconds of a running clock, rounded at two moments.
+          // Whole seconds of a running clock, rounded at two different times.
           expect(Math.abs(Number(onB.offsetSeconds) - Number(onA.offsetSeconds))).toBeLessThanOrEqual(1);
         }
       })(),
     ]);
   });
 
-  test('an endpoint that is moved or disabled gets nothing more from the worker within a second', async () => {
+  test('after a URL change or a disable, the worker sends nothing to the old endpoint within a second', async () => {
     const one = await shop('hooks');
     const [first, second] = [await openReceiver(), await openReceiver()];
     const { id } = ok(await one.onA.post('developer_api_webhooks', { url: first.url, eventTypes: ['*'] }));
-    const cameTo = (receiver: typeof first) => async () => {
+    const arrivesAt = (receiver: typeof first) => async () => {
       const before = receiver.received.length;
       ok(await one.onB.post(payments, small));
       await vi.waitUntil(() => first.received.length + second.received.length > counted, { interval: 5 });
@@ -180,10 +191,10 @@ describe('what one node changes, on PostgreSQL', () => {
       return receiver.received.length > before;
     };
     let counted = 0;
-    await expectSoon(cameTo(second), () =>
+    await expectVisibleInTime(arrivesAt(second), () =>
       one.onA.post(`developer_api_webhooks/${id}/update`, { url: second.url }).then(ok),
     );
-    // A backlog of four seconds, one at a time.
+    // A backlog of four seconds, sent one at a time.
     ok(await one.onA.post(`developer_api_webhooks/${id}/update`, { maxConcurrency: 1 }));
     second.answer((_received, response) => setTimeout(() => response.writeHead(204).end(), 100));
     await Promise.all(Array.from({ length: 40 }, () => one.onB.post(payments, small).then(ok)));
@@ -195,8 +206,8 @@ describe('what one node changes, on PostgreSQL', () => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('a member who is removed, or has another role, is so on the others at once', async () => {
-    const member = await newcomer(nodes().a, 'Mia');
+  test('removing a member or changing a role applies on the other nodes at once', async () => {
+    const member = await newPerson(nodes().a, 'Mia');
     await join(member, owner, orgId, 'developer');
     const onB = member.at(nodes().b.app);
     ok(await onB.post(`${orgId}/applications`, { name: 'by a developer' }));

@@ -58,7 +58,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   }
 
   describe('201', () => {
-    test('a payment begins pending and shows every field, with the defaults', async () => {
+    test('a new payment is pending and has every field, with the defaults', async () => {
       const { status, body } = await create();
       expect(status).toBe(201);
       expect(body).toEqual({
@@ -94,8 +94,8 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       });
     });
 
-    test('all that was given comes back, at once and when it is retrieved', async () => {
-      const given = {
+    test('returns all given fields, on creation and on retrieval', async () => {
+      const input = {
         amount: 999_999_999_999,
         currency: 'JPY',
         customerId: await createCustomer(),
@@ -107,9 +107,9 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
         scenario: ['decline:insufficient_funds', 'approve'],
         autoAdvance: true,
       };
-      const created = await create(given);
+      const created = await create(input);
       expect(created.status).toBe(201);
-      expect(created.body).toMatchObject(given);
+      expect(created.body).toMatchObject(input);
       const { requestId: _first, ...shown } = created.body;
       const { requestId: _second, ...read } = (await acme.client.get(`${payments}/${created.body.id}`)).body;
       expect(read).toEqual(shown);
@@ -120,13 +120,13 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect((await create({ amount: 1, currency: 'cHf' })).body.currency).toBe('CHF');
     });
 
-    test.each([1, 999_999_999_999])('the amount %d is accepted exactly', async (amount) => {
+    test.each([1, 999_999_999_999])('accepts the amount %d exactly', async (amount) => {
       const { body } = await create({ amount, currency: 'EUR' });
       expect(body.amount).toBe(amount);
       expect((await acme.client.get(`${payments}/${body.id}`)).body.amount).toBe(amount);
     });
 
-    test('an integer may be written as 1e3 or 5.0', async () => {
+    test('accepts an integer written as 1e3 or 5.0', async () => {
       const written = await Promise.all(
         ['1e3', '5.0'].map((amount) =>
           acme.client.post(payments, undefined, { raw: `{"amount":${amount},"currency":"EUR"}` }),
@@ -135,19 +135,22 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect(written.map(({ body }) => body.amount)).toEqual([1000, 5]);
     });
 
-    test('texts and metadata may be as long as their limits, counted in characters', async () => {
+    test('text and metadata limits count characters, and their maximum is accepted', async () => {
       const metadata = Object.fromEntries(
         Array.from({ length: 50 }, (_, i) => [`${'🎉'.repeat(38)}${i + 10}`, '🎉'.repeat(500)]),
       );
-      const given = { ...small, description: 'ä'.repeat(500), reference: '🎉'.repeat(200), metadata };
-      const { status, body } = await create(given);
+      const input = { ...small, description: 'ä'.repeat(500), reference: '🎉'.repeat(200), metadata };
+      const { status, body } = await create(input);
       expect(status).toBe(201);
-      expect(body).toMatchObject(given);
+      expect(body).toMatchObject(input);
     });
 
-    test.each(['card', 'bank_debit', 'bank_transfer', 'wallet'])('pays by %s', async (type) => {
-      expect((await create({ ...small, paymentMethod: { type } })).body.paymentMethod).toEqual({ type });
-    });
+    test.each(['card', 'bank_debit', 'bank_transfer', 'wallet'])(
+      'accepts the payment method %s',
+      async (type) => {
+        expect((await create({ ...small, paymentMethod: { type } })).body.paymentMethod).toEqual({ type });
+      },
+    );
 
     test.each([
       'application/json',
@@ -155,23 +158,23 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       'application/json; charset=utf-8',
       'application/json;charset=UTF-8',
       'application/json; charset="utf-8"',
-    ])('the content type %s is taken', async (type) => {
+    ])('accepts the content type %s', async (type) => {
       const headers = { 'content-type': type, 'content-encoding': 'identity' };
       expect((await acme.client.post(payments, small, { headers })).status).toBe(201);
     });
 
-    test('a body of exactly 256 KiB is read', async () => {
+    test('accepts a body of exactly 256 KiB', async () => {
       const text = JSON.stringify(small);
       const raw = text.padEnd(limits.bodyBytesMax, ' ');
       expect((await acme.client.post(payments, undefined, { raw })).status).toBe(201);
     });
 
-    test('the organization and the version may be named', async () => {
+    test('accepts headers with the organization and the API version', async () => {
       const headers = { 'sandbank-organization': acme.orgId, 'api-version': apiVersion };
       expect((await acme.client.post(payments, small, { headers })).status).toBe(201);
     });
 
-    test('the same key and the same request give the first answer again, byte for byte', async () => {
+    test('the same idempotency key and request return the first response byte for byte', async () => {
       const key = randomUUID();
       const first = await create({ ...small, description: 'once', metadata: { a: '1', b: '2' } }, key);
       const before = await paymentCount();
@@ -185,7 +188,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect(await paymentCount()).toBe(before);
     });
 
-    test('a hundred identical requests at once make one payment', async () => {
+    test('a hundred identical concurrent requests create one payment', async () => {
       const key = randomUUID();
       const before = await paymentCount();
       const answers = await Promise.all(Array.from({ length: 100 }, () => create(small, key)));
@@ -197,7 +200,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect(await paymentCount()).toBe(before + 1);
     });
 
-    test('a quoted key is the same key as the bare one', async () => {
+    test('a quoted idempotency key equals the unquoted one', async () => {
       const key = randomUUID();
       const first = await create(small, `"${key}"`);
       expect(first.status).toBe(201);
@@ -205,13 +208,13 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
     });
 
     test.each(['!', '~'.repeat(255), `"${'k'.repeat(255)}"`, '"', 'a"b'])(
-      'the key %s is taken',
+      'accepts the idempotency key %s',
       async (key) => {
         expect((await create(small, key)).status).toBe(201);
       },
     );
 
-    test('another key of the same application replays, and one of another application does not', async () => {
+    test('another key of the same application replays the response, a key of another application does not', async () => {
       const key = randomUUID();
       const first = await create(small, key);
       const rotated = await acme.addKey();
@@ -223,7 +226,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect(independent.body.id).not.toBe(first.body.id);
     });
 
-    test('the same key in another organization is another key', async () => {
+    test('the same idempotency key in another organization is independent', async () => {
       const key = randomUUID();
       const first = await create(small, key);
       const foreign = await other.client.post(payments, small, { idempotencyKey: key });
@@ -235,7 +238,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
 
   describe('200', () => {
     let shop: Tenant;
-    let made: readonly Body[];
+    let created: readonly Body[];
 
     const list = (query = '', client: ApiClient = shop.client) => client.get(payments, query);
     const idsOf = ({ body }: Answer) => body.data.map(({ id }) => id);
@@ -248,11 +251,11 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
           shop.client.post(payments, { ...small, amount: i + 1, ...(i % 3 === 0 ? { customerId } : {}) }),
         ),
       );
-      // Ids sort by the moment of their making, so newest first is the order of ids backwards.
-      made = answers.map(({ body }) => body).sort((a, b) => (a.id < b.id ? 1 : -1));
+      // Ids sort by creation time, so newest first is descending id order.
+      created = answers.map(({ body }) => body).sort((a, b) => (a.id < b.id ? 1 : -1));
     });
 
-    test('a list shows the newest twenty unless told, each as it was made', async () => {
+    test('lists the newest twenty by default, each as it was returned on creation', async () => {
       const { status, body } = await list();
       expect(status).toBe(200);
       const { requestId: _requestId, ...rest } = body;
@@ -260,7 +263,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
         object: 'list',
         sandbox: true,
         status: 'ok',
-        data: made.slice(0, 20).map(({ requestId, ...payment }) => payment),
+        data: created.slice(0, 20).map(({ requestId, ...payment }) => payment),
         hasMore: true,
         nextCursor: expect.any(String),
       });
@@ -268,7 +271,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
     });
 
     test.each([1, 7, 20, 44, 45, 100])(
-      'a walk in pages of %d visits each once, newest first',
+      'pages of %d contain each payment once, newest first',
       async (limit) => {
         const seen: string[] = [];
         let query = `limit=${limit}`;
@@ -280,22 +283,22 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
           expect(page.body.data).toHaveLength(limit);
           query = `limit=${limit}&cursor=${page.body.nextCursor}`;
         }
-        expect(seen).toEqual(made.map(({ id }) => id));
+        expect(seen).toEqual(created.map(({ id }) => id));
       },
     );
 
-    test('what is made during a walk does not disturb it', async () => {
-      const walker = await tenant(server);
-      await Promise.all(Array.from({ length: 4 }, () => walker.client.post(payments, small)));
-      const first = await list('limit=2', walker.client);
-      await walker.client.post(payments, small);
-      const second = await list(`limit=2&cursor=${first.body.nextCursor}`, walker.client);
+    test('payments created during pagination do not affect it', async () => {
+      const org = await tenant(server);
+      await Promise.all(Array.from({ length: 4 }, () => org.client.post(payments, small)));
+      const first = await list('limit=2', org.client);
+      await org.client.post(payments, small);
+      const second = await list(`limit=2&cursor=${first.body.nextCursor}`, org.client);
       expect(new Set([...idsOf(first), ...idsOf(second)]).size).toBe(4);
       expect(second.body).toMatchObject({ hasMore: false, nextCursor: null });
     });
 
-    test('filters choose by status and by customer, and go along with the cursor', async () => {
-      const ofCustomer = made.filter(({ customerId }) => customerId !== null);
+    test('filters by status and by customer, also with a cursor', async () => {
+      const ofCustomer = created.filter(({ customerId }) => customerId !== null);
       const customerId = String(ofCustomer[0]?.customerId);
       const first = await list(`customerId=${customerId}&limit=10&status=pending`);
       expect(idsOf(first)).toEqual(ofCustomer.slice(0, 10).map(({ id }) => id));
@@ -307,11 +310,11 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect(idsOf(await list(`customerId=${unknownCustomer}`))).toEqual([]);
     });
 
-    test('createdAfter and createdBefore leave out the instant they name, in any time zone', async () => {
+    test('createdAfter and createdBefore are exclusive, in any time zone', async () => {
       let now = Date.parse('2026-03-01T12:00:00.000Z');
       const app = openApp(server, { wallClock: () => now });
-      const historian = await tenant(server);
-      const client = historian.clientOn(app);
+      const org = await tenant(server);
+      const client = org.clientOn(app);
       const ids: string[] = [];
       for (let day = 0; day < 3; day += 1) {
         ids.unshift((await client.post(payments, small)).body.id);
@@ -336,63 +339,63 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       '2026-03-01T12:00:00-23:59',
       '0001-01-01T00:00:00%2B14:00',
       '9999-12-31T23:59:59.999999999-14:00',
-    ])('a time that the schema takes, %s, is never our fault', async (instant) => {
+    ])('the time %s, valid by the schema, never causes a 5xx', async (instant) => {
       const answer = await list(`createdAfter=${instant}`);
       expect([200, 400]).toContain(answer.status);
     });
 
-    test('nobody sees the payments of another organization', async () => {
-      const stranger = await tenant(server);
-      expect((await list('', stranger.client)).body).toMatchObject({
+    test('never shows payments of another organization', async () => {
+      const otherOrg = await tenant(server);
+      expect((await list('', otherOrg.client)).body).toMatchObject({
         data: [],
         hasMore: false,
         nextCursor: null,
       });
-      const customerId = made.find(({ customerId }) => customerId !== null)?.customerId;
-      expect(idsOf(await list(`customerId=${customerId}`, stranger.client))).toEqual([]);
+      const customerId = created.find(({ customerId }) => customerId !== null)?.customerId;
+      expect(idsOf(await list(`customerId=${customerId}`, otherOrg.client))).toEqual([]);
     });
 
     test('another application of the organization sees them', async () => {
       const mobile = await shop.addKey({ application: 'mobile' });
-      expect(idsOf(await list('limit=5', mobile.client))).toEqual(made.slice(0, 5).map(({ id }) => id));
+      expect(idsOf(await list('limit=5', mobile.client))).toEqual(created.slice(0, 5).map(({ id }) => id));
     });
 
-    test('HEAD answers as GET does, without a body', async () => {
-      const answer = await shop.client.send(`${payments}/${made[0]?.id}`, { method: 'HEAD' });
+    test('HEAD responds like GET, without a body', async () => {
+      const answer = await shop.client.send(`${payments}/${created[0]?.id}`, { method: 'HEAD' });
       expect(answer).toMatchObject({ status: 200, text: '' });
       expect((await shop.client.send(`${payments}/nothing`, { method: 'HEAD' })).status).toBe(404);
     });
   });
 
   describe('400', () => {
-    test.each<[what: string, change: Record<string, unknown>, param: string]>([
+    test.each<[name: string, change: Record<string, unknown>, param: string]>([
       ['an amount of 0', { amount: 0 }, '/amount'],
       ['a negative amount', { amount: -1 }, '/amount'],
       ['a fraction', { amount: 1.5 }, '/amount'],
       ['an amount of 1e12', { amount: 1e12 }, '/amount'],
-      ['an amount as text', { amount: '1' }, '/amount'],
-      ['an amount of null', { amount: null }, '/amount'],
-      ['no amount', { amount: undefined }, '/amount'],
-      ['no currency', { currency: undefined }, '/currency'],
+      ['an amount as a string', { amount: '1' }, '/amount'],
+      ['a null amount', { amount: null }, '/amount'],
+      ['a missing amount', { amount: undefined }, '/amount'],
+      ['a missing currency', { currency: undefined }, '/currency'],
       ['a currency of two letters', { currency: 'EU' }, '/currency'],
       ['a currency of four letters', { currency: 'EURO' }, '/currency'],
       ['a currency with a digit', { currency: 'EU1' }, '/currency'],
       ['a currency with a line break', { currency: 'EUR\n' }, '/currency'],
-      ['a currency that becomes three letters in upper case', { currency: 'ßS' }, '/currency'],
-      ['a customer id of another kind', { customerId: 'pay_01m7epxwjmf7za77rhky2f93cc' }, '/customerId'],
-      ['a customer id of null', { customerId: null }, '/customerId'],
+      ['a currency that has three letters only in upper case', { currency: 'ßS' }, '/currency'],
+      ['a customer id with another prefix', { customerId: 'pay_01m7epxwjmf7za77rhky2f93cc' }, '/customerId'],
+      ['a null customer id', { customerId: null }, '/customerId'],
       ['an unknown capture method', { captureMethod: 'later' }, '/captureMethod'],
       ['an unknown payment method', { paymentMethod: { type: 'cash' } }, '/paymentMethod/type'],
       ['a payment method without a type', { paymentMethod: {} }, '/paymentMethod/type'],
-      ['an unknown field inside', { paymentMethod: { type: 'card', brand: 'x' } }, '/paymentMethod/brand'],
+      ['an unknown nested field', { paymentMethod: { type: 'card', brand: 'x' } }, '/paymentMethod/brand'],
       ['an unknown field', { amuont: 5 }, '/amuont'],
-      ['an unknown field with signs', { 'a/b~c': 5 }, '/a~1b~0c'],
+      ['an unknown field with special characters', { 'a/b~c': 5 }, '/a~1b~0c'],
       ['an empty description', { description: '' }, '/description'],
       ['a description of 501 characters', { description: 'd'.repeat(501) }, '/description'],
       ['a reference of 201 characters', { reference: 'r'.repeat(201) }, '/reference'],
       ['an empty reference', { reference: '' }, '/reference'],
       ['metadata that is a list', { metadata: [] }, '/metadata'],
-      ['metadata of null', { metadata: null }, '/metadata'],
+      ['null metadata', { metadata: null }, '/metadata'],
       ['a number in metadata', { metadata: { order: 7 } }, '/metadata/order'],
       ['an object in metadata', { metadata: { a: {} } }, '/metadata/a'],
       ['an object in metadata under a key with a line break', { metadata: { 'a\nb': {} } }, '/metadata/a\nb'],
@@ -407,9 +410,9 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       ['an unknown scenario', { scenario: 'decline:nonsense' }, '/scenario'],
       ['an empty list of scenarios', { scenario: [] }, '/scenario'],
       ['eleven scenarios', { scenario: Array(11).fill('approve') }, '/scenario'],
-      ['autoAdvance as text', { autoAdvance: 'true' }, '/autoAdvance'],
-      ['fields that are only shown', { status: 'settled' }, '/status'],
-    ])('%s is refused, and param points at it', async (_what, change, param) => {
+      ['autoAdvance as a string', { autoAdvance: 'true' }, '/autoAdvance'],
+      ['read-only fields', { status: 'settled' }, '/status'],
+    ])('rejects %s, and param points at it', async (_name, change, param) => {
       const { code, body } = await create({ ...small, ...change });
       expect(code).toBe('invalid_request');
       expect(body.error.param).toBe(param);
@@ -418,9 +421,9 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
 
     const deep = (levels: number) => `${'[['.repeat(levels / 2)}${']]'.repeat(levels / 2)}`;
 
-    test.each<[what: string, raw: string, param: string | undefined]>([
+    test.each<[name: string, raw: string, param: string | undefined]>([
       ['a repeated key', '{"amount":1,"currency":"EUR","amount":2}', '/amount'],
-      ['a key repeated in other letters', '{"amount":1,"currency":"EUR","\\u0061mount":2}', '/amount'],
+      ['a key repeated with escapes', '{"amount":1,"currency":"EUR","\\u0061mount":2}', '/amount'],
       ['__proto__', '{"amount":1,"currency":"EUR","__proto__":{}}', '/__proto__'],
       [
         '__proto__ inside',
@@ -431,9 +434,9 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       ['an infinite number', '{"amount":1e999,"currency":"EUR"}', '/amount'],
       ['U+0000', '{"amount":1,"currency":"EUR","description":"a\\u0000"}', '/description'],
       ['U+0000 in a key', '{"amount":1,"currency":"EUR","metadata":{"\\u0000":"x"}}', '/metadata'],
-      ['half a surrogate pair', '{"amount":1,"currency":"EUR","description":"\\ud83d"}', '/description'],
+      ['an unpaired surrogate', '{"amount":1,"currency":"EUR","description":"\\ud83d"}', '/description'],
       [
-        'the halves in the wrong order',
+        'surrogates in the wrong order',
         '{"amount":1,"currency":"EUR","reference":"\\ude00\\ud83d"}',
         '/reference',
       ],
@@ -441,26 +444,26 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       ['a number', '1', ''],
       ['a text', '"amount"', ''],
       ['null', 'null', ''],
-    ])('a body with %s is refused', async (_what, raw, param) => {
+    ])('rejects a body with %s', async (_name, raw, param) => {
       const { code, body } = await acme.client.post(payments, undefined, { raw });
       expect(code).toBe('invalid_request');
       expect(body.error.param).toBe(param);
     });
 
-    test('nesting of 33 levels is too deep, and of 32 is not', async () => {
+    test('rejects 33 levels of nesting, and accepts 32', async () => {
       const nested = (levels: number) => `{"amount":1,"currency":"EUR","x":${deep(levels)}}`;
       const tooDeep = await acme.client.post(payments, undefined, { raw: nested(32) });
       expect(tooDeep.code).toBe('invalid_request');
       expect(tooDeep.body.error.message).toContain('32 levels');
-      const fits = await acme.client.post(payments, undefined, { raw: nested(30) });
-      expect(fits.body.error).toMatchObject({ code: 'invalid_request', param: '/x' });
-      expect(fits.body.error.message).toContain('not a known field');
+      const accepted = await acme.client.post(payments, undefined, { raw: nested(30) });
+      expect(accepted.body.error).toMatchObject({ code: 'invalid_request', param: '/x' });
+      expect(accepted.body.error.message).toContain('not a known field');
     });
 
-    test.each<[what: string, raw: string | Buffer]>([
-      ['cut off', '{"amount":1,"currency":"EUR"'],
+    test.each<[name: string, raw: string | Buffer]>([
+      ['truncated', '{"amount":1,"currency":"EUR"'],
       ['two values', '{}{}'],
-      ['words', 'amount=1'],
+      ['form encoding', 'amount=1'],
       ['single quotes', "{'amount':1}"],
       ['a trailing comma', '{"amount":1,}'],
       ['a comment', '{/* */}'],
@@ -468,29 +471,29 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       ['a leading zero', '{"amount":01}'],
       ['a raw control character', '{"description":"a\u0001"}'],
       ['a byte order mark', '\ufeff{}'],
-      ['only spaces', '  '],
+      ['only whitespace', '  '],
       [
         'bytes that are not UTF-8',
         Buffer.from('{"amount":1,"currency":"EUR","description":"\xff\xfe"}', 'latin1'),
       ],
-      ['an overlong form', Buffer.from([0x7b, 0x22, 0xc0, 0x80, 0x22, 0x3a, 0x31, 0x7d])],
+      ['an overlong encoding', Buffer.from([0x7b, 0x22, 0xc0, 0x80, 0x22, 0x3a, 0x31, 0x7d])],
       ['an encoded surrogate', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
-    ])('a body that is no JSON in UTF-8 (%s) is malformed', async (_what, raw) => {
+    ])('reports a body that is not UTF-8 JSON (%s) as malformed', async (_name, raw) => {
       expect((await acme.client.post(payments, undefined, { raw })).code).toBe('malformed_json');
     });
 
-    test('a payment needs a body', async () => {
+    test('requires a body', async () => {
       expect((await acme.client.post(payments)).code).toBe('invalid_request');
       const headers = { 'content-type': 'application/json', 'content-length': '0' };
       expect((await acme.client.post(payments, undefined, { headers })).code).toBe('invalid_request');
     });
 
-    test('a write takes no query parameters', async () => {
+    test('rejects query parameters on a write', async () => {
       const { body } = await acme.client.send(payments, { method: 'POST', body: small, query: 'amount=5' });
       expect(body.error).toMatchObject({ code: 'invalid_request', param: 'amount' });
     });
 
-    test('a write needs an idempotency key', async () => {
+    test('requires an idempotency key on a write', async () => {
       for (const headers of [{}, { 'idempotency-key': '' }]) {
         const { code, body } = await acme.client.post(payments, small, { idempotencyKey: null, headers });
         expect(code).toBe('idempotency_key_missing');
@@ -498,35 +501,35 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       }
     });
 
-    test.each<[what: string, key: string]>([
+    test.each<[name: string, key: string]>([
       ['256 characters', 'k'.repeat(256)],
       ['256 quoted characters', `"${'k'.repeat(256)}"`],
       ['a space', 'a b'],
       ['a tab', 'a\tb'],
-      ['a letter beyond ASCII', 'clé'],
+      ['a non-ASCII letter', 'clé'],
       ['a control character', 'a\x7f'],
-      ['quotes around nothing', '""'],
+      ['empty quotes', '""'],
       ['two headers', 'one, two'],
-    ])('an idempotency key of %s is refused', async (_what, idempotencyKey) => {
+    ])('rejects an idempotency key of %s', async (_name, idempotencyKey) => {
       const { code, body } = await acme.client.post(payments, small, { idempotencyKey });
       expect(code).toBe('idempotency_key_invalid');
       expect(body.error.param).toBe('Idempotency-Key');
     });
 
-    test('a version that does not exist is refused', async () => {
+    test('rejects an unknown API version', async () => {
       const headers = { 'api-version': '1999-01-01' };
       expect((await acme.client.post(payments, small, { headers })).code).toBe('unsupported_api_version');
     });
 
-    test('a refused body does not use its key up: the mended request works with it', async () => {
+    test('a rejected body does not consume its idempotency key: the corrected request works with it', async () => {
       const key = randomUUID();
       expect((await create({ ...small, amount: 0 }, key)).status).toBe(400);
       expect((await acme.client.post(payments, undefined, { raw: '{', idempotencyKey: key })).status).toBe(
         400,
       );
-      const mended = await create(small, key);
-      expect(mended.status).toBe(201);
-      expect(mended.headers).not.toHaveProperty('idempotent-replayed');
+      const corrected = await create(small, key);
+      expect(corrected.status).toBe(201);
+      expect(corrected.headers).not.toHaveProperty('idempotent-replayed');
     });
 
     test.each<[query: string, param: string]>([
@@ -556,18 +559,26 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       ['Limit=5', 'Limit'],
       ['__proto__=1', '__proto__'],
       ['limit[]=5', 'limit[]'],
-    ])('the query %s is refused, and param names the parameter', async (query, param) => {
+    ])('rejects the query %s, and param names the parameter', async (query, param) => {
       const { code, body } = await acme.client.get(payments, query);
       expect(code).toBe('invalid_request');
       expect(body.error.param).toBe(param);
     });
 
-    test('a cursor that is garbage, changed, or of another list is refused', async () => {
+    test('rejects a malformed or modified cursor, and a cursor of another list', async () => {
       await Promise.all([createCustomer(), createCustomer(), create(), create()]);
       const foreign = (await acme.client.get(customers, 'limit=1')).body.nextCursor;
-      const own = (await acme.client.get(payments, 'limit=1')).body.nextCursor;
-      expect(own).not.toBeNull();
-      const cursors = ['garbage', '%00', 'cGF5Xw', foreign, `${own}A`, String(own).slice(0, -1), `${own}%3D`];
+      const ownCursor = (await acme.client.get(payments, 'limit=1')).body.nextCursor;
+      expect(ownCursor).not.toBeNull();
+      const cursors = [
+        'garbage',
+        '%00',
+        'cGF5Xw',
+        foreign,
+        `${ownCursor}A`,
+        String(ownCursor).slice(0, -1),
+        `${ownCursor}%3D`,
+      ];
       for (const cursor of cursors) {
         const { code, body } = await acme.client.get(payments, `cursor=${cursor}`);
         expect(code, String(cursor)).toBe('invalid_cursor');
@@ -575,19 +586,19 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       }
     });
 
-    test('a body that is not as long as declared is refused', async () => {
+    test('rejects a body that does not match its Content-Length', async () => {
       const headers = { 'content-length': '5' };
       expect((await acme.client.post(payments, small, { headers })).code).toBe('invalid_request');
     });
   });
 
   describe('401', () => {
-    test('no payment is shown or made without a key', async () => {
-      const nobody = new ApiClient(server.app, null);
+    test('rejects reads and writes without a key', async () => {
+      const anonymous = new ApiClient(server.app, null);
       for (const answer of [
-        await nobody.get(payments),
-        await nobody.get(`${payments}/x`),
-        await nobody.post(payments, small),
+        await anonymous.get(payments),
+        await anonymous.get(`${payments}/x`),
+        await anonymous.post(payments, small),
       ]) {
         expect(answer.code).toBe('api_key_missing');
         expect(answer.headers['www-authenticate']).toBe('Bearer');
@@ -596,7 +607,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   });
 
   describe('403', () => {
-    test('reading and writing need each their own scope, which is named', async () => {
+    test('reads and writes each require their own scope, and the error names it', async () => {
       const reader = await acme.addKey({ scopes: ['payments:read', 'customers:write'] });
       const refusedWrite = await reader.client.post(payments, small);
       expect(refusedWrite.body.error).toMatchObject({
@@ -614,7 +625,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       }
     });
 
-    test('a replay is authorized again', async () => {
+    test('checks authorization again for a replay', async () => {
       const key = randomUUID();
       expect((await create(small, key)).status).toBe(201);
       const reader = await acme.addKey({ scopes: ['payments:read'] });
@@ -625,11 +636,11 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   });
 
   describe('404', () => {
-    test('an id that is unknown, foreign, of another kind or no id at all is not found', async () => {
+    test('unknown ids, ids of other organizations or resources, and malformed ids are not found', async () => {
       const foreign = (await other.client.post(payments, small)).body.id;
-      const own = (await create()).body.id;
+      const ownId = (await create()).body.id;
       const unknown = 'pay_01m7epxwjmf7za77rhky2f93cc';
-      const ids = [unknown, foreign, await createCustomer(), own.toUpperCase(), `${own}0`, 'x', '%00'];
+      const ids = [unknown, foreign, await createCustomer(), ownId.toUpperCase(), `${ownId}0`, 'x', '%00'];
       for (const id of [...ids, encodeURIComponent("' or 1=1 --"), encodeURIComponent('🎉')]) {
         expect((await acme.client.get(`${payments}/${id}`)).code, id).toBe('resource_not_found');
       }
@@ -640,7 +651,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect((await acme.client.get(`${payments}/${'a'.repeat(length)}`)).status).toBe(404);
     });
 
-    test('what is unknown and what is foreign are told in the same words', async () => {
+    test('the same 404 for unknown payments and payments of other organizations', async () => {
       const foreign = (await other.client.post(payments, small)).body.id;
       const answers = await Promise.all(
         [foreign, 'pay_01m7epxwjmf7za77rhky2f93cc'].map((id) => acme.client.get(`${payments}/${id}`)),
@@ -671,7 +682,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
 
   describe('409', () => {
     test.runIf(kind === 'postgres')(
-      'while a request with the same key runs on another node, the second waits and is then told to wait',
+      'while another node runs a request with the same idempotency key, a second one waits and then gets 409',
       async () => {
         const key = randomUUID();
         const node = new pg.Client({ connectionString: databaseUrl });
@@ -685,11 +696,11 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
           '{}',
         ]);
         const before = await paymentCount();
-        const [waiting, neighbour] = await Promise.all([create(small, key), create()]);
+        const [waiting, unrelated] = await Promise.all([create(small, key), create()]);
         expect(waiting.code).toBe('idempotency_in_progress');
         expect(waiting.headers['retry-after']).toBe('1');
         expect(waiting.body.error).toMatchObject({ retryable: true, param: 'Idempotency-Key' });
-        expect(neighbour.status).toBe(201);
+        expect(unrelated.status).toBe(201);
         expect(await paymentCount()).toBe(before + 1);
         await node.query('rollback');
         await node.end();
@@ -701,7 +712,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   describe('413', () => {
     const large = JSON.stringify(small).padEnd(limits.bodyBytesMax + 1, ' ');
 
-    test('a body of 256 KiB and one byte is too large, whether its length is declared or not', async () => {
+    test('rejects a body of 256 KiB plus one byte, with and without a declared length', async () => {
       expect((await acme.client.post(payments, undefined, { raw: large })).code).toBe('payload_too_large');
       const chunked = Readable.from(
         [large.slice(0, 1_000), large.slice(1_000)].map((part) => Buffer.from(part)),
@@ -712,7 +723,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       );
     });
 
-    test('it does not use its key up', async () => {
+    test('does not consume its idempotency key', async () => {
       const idempotencyKey = randomUUID();
       await acme.client.post(payments, undefined, { raw: large, idempotencyKey });
       expect((await create(small, idempotencyKey)).status).toBe(201);
@@ -732,18 +743,18 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       'application/json, text/plain',
       'json',
       '',
-    ])('the content type "%s" is not taken', async (type) => {
+    ])('rejects the content type "%s"', async (type) => {
       const answer = await acme.client.post(payments, small, { headers: { 'content-type': type } });
       expect(answer.code).toBe('unsupported_media_type');
     });
 
-    test('a body without a content type is not taken', async () => {
+    test('rejects a body without a content type', async () => {
       const answer = await acme.client.post(payments, small, { headers: { 'content-type': null } });
       expect(answer.code).toBe('unsupported_media_type');
     });
 
     test.each(['gzip', 'br', 'deflate', 'identity, gzip', ''])(
-      'the encoding "%s" is not taken',
+      'rejects the encoding "%s"',
       async (encoding) => {
         const answer = await acme.client.post(payments, small, { headers: { 'content-encoding': encoding } });
         expect(answer.code).toBe('unsupported_media_type');
@@ -752,13 +763,13 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   });
 
   describe('422', () => {
-    test.each(['XXX', 'DEM', 'XAU', 'zzz'])('the currency %s is not supported', async (currency) => {
+    test.each(['XXX', 'DEM', 'XAU', 'zzz'])('rejects the currency %s as unsupported', async (currency) => {
       const { code, body } = await create({ amount: 1, currency });
       expect(code).toBe('unsupported_currency');
       expect(body.error.param).toBe('/currency');
     });
 
-    test('a customer that is unknown or of another organization does not exist', async () => {
+    test('rejects an unknown customer, and one of another organization', async () => {
       const foreign = await createCustomer(other.client);
       for (const customerId of [unknownCustomer, foreign]) {
         const { code, body } = await create({ ...small, customerId });
@@ -767,7 +778,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       }
     });
 
-    test('an archived customer takes no more payments', async () => {
+    test('rejects an archived customer', async () => {
       const customerId = await createCustomer();
       expect((await create({ ...small, customerId })).status).toBe(201);
       await acme.client.post(`${customers}/${customerId}/archive`);
@@ -776,14 +787,14 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect(body.error.param).toBe('/customerId');
     });
 
-    test('the refusal is kept for the key and given again, byte for byte', async () => {
+    test('stores the rejection for its idempotency key and returns it byte for byte', async () => {
       const key = randomUUID();
       const first = await create({ amount: 1, currency: 'XXX' }, key);
       expect(first.status).toBe(422);
       expectReplay(await create({ amount: 1, currency: 'XXX' }, key), first);
     });
 
-    test('a key is not taken for another request: another body, or another path', async () => {
+    test('rejects an idempotency key reused with another body or another path', async () => {
       const key = randomUUID();
       const first = await create(small, key);
       const before = await paymentCount();
@@ -798,7 +809,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expectReplay(await create(small, key), first);
     });
 
-    test('a refusal that is kept holds its key as well', async () => {
+    test('a stored rejection also reserves its idempotency key', async () => {
       const key = randomUUID();
       await create({ amount: 1, currency: 'XXX' }, key);
       expect((await create(small, key)).code).toBe('idempotency_key_reused');
@@ -806,7 +817,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   });
 
   describe('429', () => {
-    test('a write over the limit is not made, does not use its key up, and works later', async () => {
+    test('a write above the rate limit is not executed, does not consume its idempotency key, and works later', async () => {
       let now = Date.now();
       const app = openApp(server, { rateLimiter: createRateLimiter(5), wallClock: () => now });
       const client = acme.clientOn(app);
@@ -843,7 +854,7 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       input: () => ({}),
     };
 
-    test('a command that fails by our fault leaks nothing, and its neighbours succeed', async () => {
+    test('a command that fails with a bug leaks nothing, and other commands in the batch succeed', async () => {
       const bugs: unknown[] = [];
       const sizes: number[] = [];
       const engine = openEngine(server.database, {
@@ -863,13 +874,13 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect([before.status, after.status]).toEqual([201, 201]);
       expect(bugs).toHaveLength(1);
       expect(Math.max(...sizes)).toBeGreaterThan(1);
-      // What failed is not kept: the same key may be used again.
+      // A failure is not stored: the same idempotency key works again.
       expect((await client.post(payments, small, { idempotencyKey: key })).status).toBe(201);
     });
   });
 
   describe('503', () => {
-    test('when too many writes wait, one more is refused; nothing is made, and it works later', async () => {
+    test('rejects a write when the queue is full; nothing is created, and it works later', async () => {
       const full = openEngine(server.database, { queueMax: 0 });
       const client = acme.clientOn(openApp(server, { engine: full }));
       const before = await paymentCount();
@@ -883,17 +894,17 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
     });
   });
 
-  describe('of two faults in one request the earlier check speaks:', () => {
+  describe('a request with two errors reports the earlier check:', () => {
     test('route before key', async () => {
-      const nobody = new ApiClient(server.app, null);
-      expect((await nobody.post('developer_api_nothing', small)).code).toBe('route_not_found');
-      expect((await nobody.send(payments, { method: 'DELETE' })).code).toBe('method_not_allowed');
+      const anonymous = new ApiClient(server.app, null);
+      expect((await anonymous.post('developer_api_nothing', small)).code).toBe('route_not_found');
+      expect((await anonymous.send(payments, { method: 'DELETE' })).code).toBe('method_not_allowed');
     });
 
     test('key before scope, headers and body', async () => {
-      const nobody = new ApiClient(server.app, null);
+      const anonymous = new ApiClient(server.app, null);
       const headers = { 'api-version': 'x', 'content-type': 'text/plain' };
-      const answer = await nobody.post(payments, undefined, { raw: '{', headers, idempotencyKey: null });
+      const answer = await anonymous.post(payments, undefined, { raw: '{', headers, idempotencyKey: null });
       expect(answer.code).toBe('api_key_missing');
     });
 
@@ -917,14 +928,14 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
       expect((await acme.client.post(payments, undefined, typed)).code).toBe('unsupported_media_type');
     });
 
-    test('body before meaning', async () => {
+    test('body before semantics', async () => {
       expect((await create({ amount: 0, currency: 'XXX' })).code).toBe('invalid_request');
       expect((await create({ amount: 1, currency: 'EUR', customerId: unknownCustomer, x: 1 })).code).toBe(
         'invalid_request',
       );
     });
 
-    test('body before the reuse of a key, and that before meaning', async () => {
+    test('body before idempotency key reuse, and that before semantics', async () => {
       const key = randomUUID();
       await create(small, key);
       expect((await create({ amount: 0, currency: 'EUR' }, key)).code).toBe('invalid_request');
@@ -933,6 +944,6 @@ describe.each(databaseKinds)('payments on %s', (kind) => {
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.payments);
 });

@@ -10,7 +10,7 @@ import { jsonSchema, validValues } from '../support/schema-values.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
 
-/** Keys with exactly one scope, with none and with all. The matrix is made of these and of the table of routes. */
+/** Keys with exactly one scope, with none and with all. The matrix combines these with the route table. */
 const keyKinds = [...scopes.map((scope) => [scope]), [], scopes];
 const nameOf = (kind: readonly string[]) => (kind.length === 1 ? `only ${kind[0]}` : `${kind.length} scopes`);
 
@@ -19,97 +19,98 @@ const named = routes.map((route) => [`${route.method} ${route.path} needs ${rout
 /** Fixed, so that the matrix is the same in every run. */
 const seed = 20_261_115;
 const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'failed' };
-/** A fault plan that hits nothing: no event of this type comes but by a test, and tests are spared. */
-const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
+/** Has no effect: only endpoint tests create events of this type, and fault plans exclude endpoint tests. */
+const noopPlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const bodies = new Map<string, unknown>([
   ['replayWebhookDeliveries', window],
-  ['createFaultPlan', idlePlan],
+  ['createFaultPlan', noopPlan],
 ]);
-/** Nothing listens here. */
+/** A URL where no server listens. */
 const nowhere = 'http://127.0.0.1:9/';
 
 describe.each(databaseKinds)('permissions on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let keys: ReadonlyMap<string, KeyHolder>;
-  const hooks = new Map<string, Body>();
+  const webhooksByAction = new Map<string, Body>();
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
-    const holders = await Promise.all(keyKinds.map((some) => acme.addKey({ scopes: some })));
+    const holders = await Promise.all(keyKinds.map((keyScopes) => acme.addKey({ scopes: keyScopes })));
     keys = new Map(holders.map((holder, i) => [nameOf(keyKinds[i] ?? []), holder]));
   });
 
-  function call(client: ApiClient, route: Route, id: string, isLetIn = false): Promise<Answer> {
+  function call(client: ApiClient, route: Route, id: string, isAllowed = false): Promise<Answer> {
     const path = route.path.replace(/\{\w+\}/, id);
-    // A stream does not end; its head is asked for in the same way, and does.
-    if (isStream(route) && isLetIn) return client.send(path, { method: 'HEAD' });
+    // A stream does not end; a HEAD request uses the same route and does.
+    if (isStream(route) && isAllowed) return client.send(path, { method: 'HEAD' });
     return route.method === 'GET' ? client.get(path) : client.post(path, bodyOf(route));
   }
 
-  /** A fresh record for routes that work on one, in a state in which they do something. */
+  /** A new record for routes with an id, in a state in which the route's action is allowed. */
   async function record({ path }: Route): Promise<string> {
-    const made = async (at: string, body?: unknown) => {
+    const create = async (at: string, body?: unknown) => {
       const answer = await acme.client.post(at, body);
       expect(answer.status, answer.text).toBeLessThan(300);
       return answer.body;
     };
     if (!path.includes('{')) return '';
     if (path.startsWith('developer_api_customers')) {
-      return (await made('developer_api_customers', { name: 'Ada' })).id;
+      return (await create('developer_api_customers', { name: 'Ada' })).id;
     }
     if (path.startsWith('developer_api_transfers')) {
       const beneficiary = { name: 'Grace' };
       const body = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000, beneficiary };
-      return (await made('developer_api_transfers', body)).id;
+      return (await create('developer_api_transfers', body)).id;
     }
-    if (path.startsWith('developer_api_webhook')) return webhookRecord(path, made);
+    if (path.startsWith('developer_api_webhook')) return webhookRecord(path, create);
     if (path.startsWith('developer_api_requests')) {
       return String((await acme.client.get('developer_api_status')).headers['request-id']);
     }
-    if (path.startsWith('developer_api_fault_plans')) return faultPlanRecord(made);
+    if (path.startsWith('developer_api_fault_plans')) return faultPlanRecord(create);
     const payments = 'developer_api_payments';
     if (path.startsWith('developer_api_settlements')) {
-      const { id } = await made(payments, { amount: 5_000, currency: 'EUR' });
-      return String((await made(`${payments}/${id}/advance`, { to: 'settled' })).settledAt).slice(0, 10);
+      const { id } = await create(payments, { amount: 5_000, currency: 'EUR' });
+      return String((await create(`${payments}/${id}/advance`, { to: 'settled' })).settledAt).slice(0, 10);
     }
-    const { id } = await made(payments, { amount: 5_000, currency: 'EUR', scenario: 'refund_pending' });
-    if (path.endsWith('/refund')) await made(`${payments}/${id}/advance`, { to: 'captured' });
+    const { id } = await create(payments, { amount: 5_000, currency: 'EUR', scenario: 'refund_pending' });
+    if (path.endsWith('/refund')) await create(`${payments}/${id}/advance`, { to: 'captured' });
     if (path.startsWith('developer_api_refunds')) {
-      await made(`${payments}/${id}/advance`, { to: 'captured' });
-      return (await made(`${payments}/${id}/refund`, {})).id;
+      await create(`${payments}/${id}/advance`, { to: 'captured' });
+      return (await create(`${payments}/${id}/refund`, {})).id;
     }
     if (path.startsWith('developer_api_disputes')) {
-      return String((await made(`${payments}/${id}/advance`, { to: 'disputed' })).disputeId);
+      return String((await create(`${payments}/${id}/advance`, { to: 'disputed' })).disputeId);
     }
     return id;
   }
 
-  /** An endpoint at which nothing listens, so that no test of this file waits for anybody; or what was made for it. */
-  async function webhookRecord(path: string, made: (at: string, body?: unknown) => Promise<Body>) {
+  /** An endpoint without a receiver, so that no test waits for a response; or a record that belongs to one. */
+  async function webhookRecord(path: string, create: (at: string, body?: unknown) => Promise<Body>) {
     if (path.startsWith('developer_api_webhook_replays')) {
-      return (await made('developer_api_webhook_deliveries/replay', window)).id;
+      return (await create('developer_api_webhook_deliveries/replay', window)).id;
     }
-    const event = () => made('developer_api_webhook_events', { type: 'payment.created' });
+    const event = () => create('developer_api_webhook_events', { type: 'payment.created' });
     if (path.startsWith('developer_api_webhook_events')) return (await event()).id;
-    // One for each action, because an application has no more than a hundred.
+    // One per action, because an application may have at most a hundred.
     const action = path.split('/').at(-1) ?? '';
-    const hook = hooks.get(action) ?? (await made('developer_api_webhooks', { url: nowhere }));
-    hooks.set(action, hook);
-    const { id } = hook;
+    const webhook =
+      webhooksByAction.get(action) ?? (await create('developer_api_webhooks', { url: nowhere }));
+    webhooksByAction.set(action, webhook);
+    const { id } = webhook;
     const { status } = (await acme.client.get(`developer_api_webhooks/${id}`)).body;
-    if (action === 'enable' && status === 'enabled') await made(`developer_api_webhooks/${id}/disable`);
-    if (action === 'disable' && status === 'disabled') await made(`developer_api_webhooks/${id}/enable`);
+    if (action === 'enable' && status === 'enabled') await create(`developer_api_webhooks/${id}/disable`);
+    if (action === 'disable' && status === 'disabled') await create(`developer_api_webhooks/${id}/enable`);
     if (!path.startsWith('developer_api_webhook_deliveries')) return id;
     const query = `webhookId=${id}&eventId=${(await event()).id}`;
     return (await acme.client.get('developer_api_webhook_deliveries', query)).body.data[0]?.id ?? '';
   }
 
-  /** One that is active, and few of them, because an application has no more than twenty. */
-  async function faultPlanRecord(made: (at: string, body?: unknown) => Promise<Body>) {
+  /** An active plan, reused, because an application may have at most twenty. */
+  async function faultPlanRecord(create: (at: string, body?: unknown) => Promise<Body>) {
     const [active] = (await acme.client.get('developer_api_fault_plans', 'status=active')).body.data;
-    return (active ?? (await made('developer_api_fault_plans', idlePlan))).id;
+    return (active ?? (await create('developer_api_fault_plans', noopPlan))).id;
   }
 
   async function auditedRefusals(keyId: string): Promise<readonly { requestId: string; action: string }[]> {
@@ -124,7 +125,7 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
   }
 
   describe.each(named)('%s', (_name, route) => {
-    test.each(keyKinds.map(nameOf))('a key with %s is let in or refused accordingly', async (name) => {
+    test.each(keyKinds.map(nameOf))('a key with %s is accepted or rejected by its scopes', async (name) => {
       const holder = keys.get(name);
       if (!holder) throw new Error(`no key with ${name}`);
       const missing = scopesNeeded(route.scope).find((scope) => !holder.scopes.includes(scope));
@@ -141,14 +142,14 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
       }
     });
 
-    test('nobody is let in without a key, or with one that is made up', async () => {
+    test('rejects requests without a key or with an unknown key', async () => {
       expect((await call(new ApiClient(server.app, null), route, 'x')).code).toBe('api_key_missing');
       for (const key of [newKey(), 'garbage', `${acme.key}x`]) {
         expect((await call(new ApiClient(server.app, key), route, 'x')).code).toBe('api_key_invalid');
       }
     });
 
-    test('another method is not allowed, whoever asks, and Allow names those that are', async () => {
+    test('rejects other methods for every caller, and Allow lists the allowed methods', async () => {
       const path = route.path.replace(/\{\w+\}/, 'x');
       const takes = (pattern: string) => new RegExp(`^${pattern.replace(/\{\w+\}/, '[^/]+')}$`).test(path);
       const known = [...new Set(routes.filter((one) => takes(one.path)).map(({ method }) => method))];
@@ -164,9 +165,11 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
     });
   });
 
-  test('every refusal of the matrix is in the audit trail, once', async () => {
-    for (const { keyId, scopes: had } of keys.values()) {
-      const refused = routes.filter(({ scope }) => scopesNeeded(scope).some((one) => !had.includes(one)));
+  test('every rejection of the matrix is in the audit log once', async () => {
+    for (const { keyId, scopes: scopesOfKey } of keys.values()) {
+      const refused = routes.filter(({ scope }) =>
+        scopesNeeded(scope).some((one) => !scopesOfKey.includes(one)),
+      );
       const audited = await auditedRefusals(keyId);
       expect(new Set(audited.map(({ requestId }) => requestId)).size).toBe(audited.length);
       expect(audited).toHaveLength(refused.length);
@@ -174,26 +177,26 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
   });
 });
 
-describe('the table of routes', () => {
+describe('the route table', () => {
   const document = openApiDocument(routes, eventCatalogue, 'http://127.0.0.1:4000') as {
     paths: Record<string, Record<string, { operationId: string; 'x-scope': string }>>;
   };
 
-  test.each(named)('%s: the scope is one of the eight, or any key will do', (_name, { scope }) => {
+  test.each(named)('%s: the scope is one of the eight, or any', (_name, { scope }) => {
     expect(scopes).toHaveLength(8);
     expect(scope === 'any' || scopesNeeded(scope).every(isScope)).toBe(true);
   });
 
-  test.each(named)('%s: it is in the OpenAPI document', (_name, route) => {
+  test.each(named)('%s: is in the OpenAPI document', (_name, route) => {
     const operation = document.paths[`/_api/${route.path}`]?.[route.method.toLowerCase()];
     expect(operation).toMatchObject({ operationId: route.operationId, 'x-scope': route.scope });
   });
 
-  test('what any key may call changes nothing', () => {
+  test('routes without a required scope are read-only', () => {
     for (const route of routes) if (route.scope === 'any') expect(route.method).toBe('GET');
   });
 
-  test('a route that writes needs a write scope, and one that reads a read scope', () => {
+  test('write routes require a write scope, and read routes a read scope', () => {
     for (const { scope, method, path } of routes) {
       for (const one of scopesNeeded(scope))
         expect(one, path).toMatch(method === 'POST' ? /:write$/ : /:read$/);
@@ -201,7 +204,7 @@ describe('the table of routes', () => {
   });
 });
 
-/** A body that the schema takes and the rules of the resource too: no text in it is null, and it names no customer. */
+/** A body that is valid by the schema and by the resource's rules: no null text, and no customer. */
 function bodyOf(route: Route): unknown {
   if (route.method !== 'POST' || !route.body || route.isBodyOptional) return undefined;
   const known = bodies.get(route.operationId);
@@ -216,7 +219,7 @@ function bodyOf(route: Route): unknown {
       email !== null &&
       Object.entries(plain).every(([field, [value]]) => (fields[field] ?? value) === value),
   );
-  if (!body) throw new Error(`no plain body for ${route.operationId}`);
+  if (!body) throw new Error(`no valid sample body for ${route.operationId}`);
   bodies.set(route.operationId, body);
   return body;
 }

@@ -7,30 +7,30 @@ import { type PaymentApi, paymentApi, payments, unknownIds } from '../support/pa
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
-const whole = ['authorize', 'capture', 'settle', { action: 'refund', amount: 1_000 }, 'dispute'];
+const allSteps = ['authorize', 'capture', 'settle', { action: 'refund', amount: 1_000 }, 'dispute'];
 
 describe.each(databaseKinds)('provider events on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
-  let life: PaymentApi;
+  let paymentsApi: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
     other = await tenant(server);
-    life = paymentApi(acme.client);
+    paymentsApi = paymentApi(acme.client);
   });
 
-  /** Oldest first, as they came in. */
+  /** Oldest first, in order of arrival. */
   const eventsOf = async (id: string) =>
-    (await life.list(id, 'provider_events', 'limit=100')).body.data.toReversed();
+    (await paymentsApi.list(id, 'provider_events', 'limit=100')).body.data.toReversed();
 
   const viaBank = { paymentMethod: { type: 'bank_transfer' } };
 
   describe('200', () => {
-    test('an event shows the provider, its own ids and words, the raw payload and what came of it', async () => {
-      const payment = await life.createAndAdvance(['capture']);
+    test('an event has the provider, its ids and event type, the raw payload and the outcome', async () => {
+      const payment = await paymentsApi.createAndAdvance(['capture']);
       const [event] = await eventsOf(payment.id);
       expect(event).toEqual({
         object: 'provider_event',
@@ -54,8 +54,8 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       });
     });
 
-    test('the card processor tells every move once and in order', async () => {
-      const { id } = await life.createAndAdvance(whole);
+    test('the card processor sends every transition once and in order', async () => {
+      const { id } = await paymentsApi.createAndAdvance(allSteps);
       const events = await eventsOf(id);
       expect(events.map(({ type, outcome }) => [type, outcome])).toEqual([
         ['charge.authorized', 'applied'],
@@ -66,8 +66,8 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       ]);
     });
 
-    test('the bank gateway repeats itself and is late; both is stored, and neither is applied', async () => {
-      const { id } = await life.createAndAdvance(whole, viaBank);
+    test('the bank gateway sends duplicates and late events; both are stored, and neither is applied', async () => {
+      const { id } = await paymentsApi.createAndAdvance(allSteps, viaBank);
       const events = await eventsOf(id);
       expect(events.map(({ type, outcome }) => [type, outcome])).toEqual([
         ['PAYMENT.RESERVED', 'applied'],
@@ -87,11 +87,11 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       });
     });
 
-    test('the same moves come of both: the records differ in nothing but ids, times and the method', async () => {
+    test('both lead to the same transitions: the records differ only in ids, times and the payment method', async () => {
       const shown = async (body: object) => {
-        const { id } = await life.createAndAdvance(whole, { ...body });
-        const { paymentMethod: _method, ...payment } = await life.read(id);
-        const entries = (await life.list(id, 'ledger_entries')).body.data as unknown as {
+        const { id } = await paymentsApi.createAndAdvance(allSteps, { ...body });
+        const { paymentMethod: _method, ...payment } = await paymentsApi.read(id);
+        const entries = (await paymentsApi.list(id, 'ledger_entries')).body.data as unknown as {
           reason: string;
           postings: unknown;
         }[];
@@ -106,12 +106,12 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
     test.each([
       ['meridian', {}],
       ['tidewater', viaBank],
-    ])('nothing of %s is in any record or event of ours', async (provider, body) => {
+    ])('no record or event contains anything from %s', async (provider, body) => {
       const shop = await tenant(server);
-      const own = paymentApi(shop.client);
-      const payment = await own.createAndAdvance([...whole], body);
+      const shopPayments = paymentApi(shop.client);
+      const payment = await shopPayments.createAndAdvance([...allSteps], body);
       const refund = (await shop.client.get('developer_api_refunds')).body.data[0] as Body;
-      const { data } = (await own.list(payment.id, 'provider_events', 'limit=100')).body;
+      const { data } = (await shopPayments.list(payment.id, 'provider_events', 'limit=100')).body;
       const secrets = [
         provider,
         ...data.flatMap((event) => [String(event.providerTransactionId), String(event.providerEventId)]),
@@ -119,8 +119,8 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       const texts = [
         (await shop.client.get(`${payments}/${payment.id}`)).text,
         (await shop.client.get(payments)).text,
-        (await own.list(payment.id, 'history')).text,
-        (await own.list(payment.id, 'ledger_entries')).text,
+        (await shopPayments.list(payment.id, 'history')).text,
+        (await shopPayments.list(payment.id, 'ledger_entries')).text,
         JSON.stringify(refund),
         (await shop.client.get(`developer_api_disputes/${payment.disputeId}`)).text,
       ];
@@ -133,13 +133,13 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       }
     });
 
-    test('a payment is known to its provider by one id, its refunds and disputes by their own', async () => {
-      const { id } = await life.create({ scenario: 'refund_pending' });
-      await life.advance(id, { to: 'captured' });
-      const refund = expectOk(await life.refund(id, { amount: 1_000 }));
-      await life.advanceRefund(refund.id, { action: 'succeed' });
-      const { disputeId } = expectOk(await life.advance(id, { action: 'dispute' }));
-      await life.advanceDispute(String(disputeId), { to: 'won' });
+    test('a payment has one transaction id at its provider, and each refund and dispute has its own', async () => {
+      const { id } = await paymentsApi.create({ scenario: 'refund_pending' });
+      await paymentsApi.advance(id, { to: 'captured' });
+      const refund = expectOk(await paymentsApi.refund(id, { amount: 1_000 }));
+      await paymentsApi.advanceRefund(refund.id, { action: 'succeed' });
+      const { disputeId } = expectOk(await paymentsApi.advance(id, { action: 'dispute' }));
+      await paymentsApi.advanceDispute(String(disputeId), { to: 'won' });
       const known = (await eventsOf(id)).map(({ type, providerTransactionId }) => [
         type,
         providerTransactionId,
@@ -156,11 +156,11 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
     });
 
     test.each(['card', 'wallet', 'bank_debit', 'bank_transfer'])(
-      'a payment by %s goes to its usual provider, and to the one of the application where that is set',
+      'a payment by %s goes to its default provider, or to the provider set for the application',
       async (type) => {
-        const usual = await life.createAndAdvance(['authorize'], { paymentMethod: { type } });
+        const byDefault = await paymentsApi.createAndAdvance(['authorize'], { paymentMethod: { type } });
         const expected = type === 'bank_debit' || type === 'bank_transfer' ? 'tidewater' : 'meridian';
-        expect((await eventsOf(usual.id))[0]?.provider).toBe(expected);
+        expect((await eventsOf(byDefault.id))[0]?.provider).toBe(expected);
         for (const { name } of [meridian, tidewater]) {
           const shop = await tenant(server, { provider: name });
           const { id } = await paymentApi(shop.client).createAndAdvance(['authorize'], {
@@ -172,52 +172,57 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
       },
     );
 
-    test('a decline tells its code in the words of the provider', async () => {
+    test("a decline has the provider's own code", async () => {
       const scenario = 'decline:lost_card';
-      const [card] = await eventsOf((await life.createAndAdvance(['fail'], { scenario })).id);
+      const [card] = await eventsOf((await paymentsApi.createAndAdvance(['fail'], { scenario })).id);
       expect(card).toMatchObject({
         type: 'charge.declined',
         payload: { data: { decline_code: 'lost_card' } },
       });
-      const [bank] = await eventsOf((await life.createAndAdvance(['fail'], { scenario, ...viaBank })).id);
+      const [bank] = await eventsOf(
+        (await paymentsApi.createAndAdvance(['fail'], { scenario, ...viaBank })).id,
+      );
       expect(bank).toMatchObject({ type: 'PAYMENT.REJECTED', payload: { Reason: 'LOST_CARD' } });
     });
 
-    test('they are listed newest first, in pages, and by outcome', async () => {
-      const { id } = await life.createAndAdvance(whole, viaBank);
-      const all = await listAll((page) => life.list(id, 'provider_events', page), 2);
+    test('are listed newest first, in pages, and by outcome', async () => {
+      const { id } = await paymentsApi.createAndAdvance(allSteps, viaBank);
+      const all = await listAll((page) => paymentsApi.list(id, 'provider_events', page), 2);
       expect(all).toHaveLength(7);
-      expect(all.map(({ id: own }) => own)).toEqual(
+      expect(all.map(({ id: eventId }) => eventId)).toEqual(
         all
-          .map(({ id: own }) => own)
+          .map(({ id: eventId }) => eventId)
           .toSorted()
           .reverse(),
       );
-      const late = (await life.list(id, 'provider_events', 'outcome=ignored')).body.data;
+      const late = (await paymentsApi.list(id, 'provider_events', 'outcome=ignored')).body.data;
       expect(late.map(({ type }) => type)).toEqual(['PAYMENT.CLEARING']);
-      const applied = await listAll((page) => life.list(id, 'provider_events', `${page}&outcome=applied`), 2);
+      const applied = await listAll(
+        (page) => paymentsApi.list(id, 'provider_events', `${page}&outcome=applied`),
+        2,
+      );
       expect(applied).toHaveLength(5);
     });
 
-    test('what the provider has no part in, or what is refused, brings none', async () => {
-      const { id } = await life.createAndAdvance(['fail', 'retry']);
-      await life.advance(id, { action: 'settle' });
+    test('actions without the provider, and rejected actions, create no provider event', async () => {
+      const { id } = await paymentsApi.createAndAdvance(['fail', 'retry']);
+      await paymentsApi.advance(id, { action: 'settle' });
       expect((await eventsOf(id)).map(({ action }) => action)).toEqual(['fail']);
     });
   });
 
   describe('the database', () => {
     test.each(["update provider_events set outcome = 'applied'", 'delete from provider_events'])(
-      'refuses "%s"',
+      'rejects "%s"',
       async (sql) => {
-        const { id } = await life.createAndAdvance(['capture']);
+        const { id } = await paymentsApi.createAndAdvance(['capture']);
         await expect(server.database.script(sql)).rejects.toThrow('provider_events is append-only');
         expect(await eventsOf(id)).toHaveLength(1);
       },
     );
 
-    test('refuses to apply one event twice, and takes a duplicate of it', async () => {
-      const { id } = await life.createAndAdvance(['capture']);
+    test('rejects applying one event twice, and accepts a duplicate of it', async () => {
+      const { id } = await paymentsApi.createAndAdvance(['capture']);
       const again = (outcome: string) =>
         server.database.query(
           {
@@ -235,21 +240,21 @@ describe.each(databaseKinds)('provider events on %s', (kind) => {
 
   describe('400, 401, 403 and 404', () => {
     test.each(['outcome=lost', 'outcome=', 'limit=0', 'status=applied', 'cursor='])(
-      'the query %s is refused',
+      'rejects the query %s',
       async (query) => {
-        const { id } = await life.create();
-        expect((await life.list(id, 'provider_events', query)).code).toBe('invalid_request');
+        const { id } = await paymentsApi.create();
+        expect((await paymentsApi.list(id, 'provider_events', query)).code).toBe('invalid_request');
       },
     );
 
-    test('they need a key with payments:read, and a payment of the organization', async () => {
-      const { id } = await life.create();
+    test('requires a key with payments:read, and a payment of the organization', async () => {
+      const { id } = await paymentsApi.create();
       const path = `${payments}/${id}/provider_events`;
       expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
       const writer = await acme.addKey({ scopes: ['payments:write'] });
       expect((await writer.client.get(path)).code).toBe('scope_missing');
-      for (const some of [id, unknownIds.payment, 'x']) {
-        expect((await paymentApi(other.client).list(some, 'provider_events')).code).toBe(
+      for (const candidate of [id, unknownIds.payment, 'x']) {
+        expect((await paymentApi(other.client).list(candidate, 'provider_events')).code).toBe(
           'resource_not_found',
         );
       }

@@ -9,7 +9,7 @@ import { tenant } from '../support/tenant.ts';
 
 const rows = 2_500;
 
-describe('what is old enough', () => {
+describe('expired rows', () => {
   let server: Server;
   beforeAll(async () => {
     server = await openServer('postgres');
@@ -44,7 +44,7 @@ describe('what is old enough', () => {
     };
   }
 
-  /** Thousands of rows of each kind, more than one bite of them old, and one of each that is not. */
+  /** Thousands of rows of each kind, more than one batch of them expired, and one of each that is not. */
   async function age(orgId: string, appId: string): Promise<void> {
     const old = (days: number) => `now() - interval '${days} days'`;
     const ages = (days: number) => `case when n = 0 then now() else ${old(days)} end`;
@@ -68,14 +68,14 @@ describe('what is old enough', () => {
       select 'ses' || n, 'old', 'tok' || n, now(), now(), ${ages(1)} + interval '1 minute' ${series}`);
   }
 
-  it('goes in bites, once, from two nodes at the same time, and what is younger stays', async () => {
+  it('are deleted in batches, once, by two concurrent nodes, and newer rows remain', async () => {
     const { orgId, appId } = await tenant(server);
     await age(orgId, appId);
     const problems: unknown[] = [];
     const removed: Record<string, number> = {};
     const settings = reaper(problems, removed);
     await Promise.all([reapOnce(settings), reapOnce(settings)]);
-    // Where both came for the last ones, one of them may have left some to the next round.
+    // Where both nodes reached the last rows, one of them may have left some for the next round.
     await reapOnce(settings);
     expect(problems).toEqual([]);
     expect(removed).toEqual({
@@ -98,7 +98,7 @@ describe('what is old enough', () => {
     expect(await count('person_sessions')).toBe(1);
   });
 
-  it('is removed of every kind but the one that fails, and that is told and no whole round', async () => {
+  it('are deleted for every kind except the one that fails; the failure is reported and the round is not counted', async () => {
     const problems: unknown[] = [];
     const removed: Record<string, number> = {};
     const journal = { reap: () => Promise.reject(new Error('away')), reapMinutes: () => Promise.resolve(3) };
@@ -108,7 +108,7 @@ describe('what is old enough', () => {
     expect(removed.finished).toBeUndefined();
   });
 
-  it('is looked for soon after the start, one round at a time, and a stop waits for the kind under way', async () => {
+  it('are deleted soon after the start, one round at a time, and stop waits for the kind in progress', async () => {
     let begin: () => void = () => undefined;
     let end: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
@@ -136,7 +136,7 @@ describe('what is old enough', () => {
     expect(later).toEqual(['reaped', 'stopped']);
   });
 
-  it('is found by an index, however many attempts there are that were cleared before', async () => {
+  it('are found through an index, regardless of the number of attempts already cleared', async () => {
     const { rows: plan } = await server.database.execute(
       `explain select ctid from delivery_attempts where sent_at < now() - interval '30 days' and not bodies_cleared limit 1000`,
       [],

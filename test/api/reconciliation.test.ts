@@ -9,23 +9,31 @@ import { databaseKinds, openApp, queryRows, sharedServer } from '../support/serv
 
 const reconciliation = 'developer_api_reconciliation';
 const nextDay = '2031-03-05';
-const nobody = { matched: 0, amount_mismatch: 0, missing_at_provider: 0, missing_in_ledger: 0, duplicate: 0 };
-// 2.9 % and 30 of ten thousand.
-const right = { gross: 10_000, fee: 320, net: 9_680 };
+const zeroCounts = {
+  matched: 0,
+  amount_mismatch: 0,
+  missing_at_provider: 0,
+  missing_in_ledger: 0,
+  duplicate: 0,
+};
+// A fee of 2.9 % plus 30 on 10,000.
+const expectedAmounts = { gross: 10_000, fee: 320, net: 9_680 };
 
 interface Compared extends Body {
   readonly counts: Readonly<Record<string, number>>;
   readonly totals: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The result of every scenario, amount and provider is tested beside this resource, in src/resources/reconciliation. */
+/**
+ * The result of every scenario, amount and provider is tested next to this resource, in src/resources/reconciliation.
+ */
 describe.each(databaseKinds)('reconciliation on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let wall = startTime;
 
   beforeAll(async () => {
-    // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
+    // Without the timer worker: it follows real time, and these tests use their own clock.
     server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock: () => wall });
   });
@@ -33,11 +41,11 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
   const compared = async (shop: Merchant, query = '') =>
     expectOk(await shop.client.get(reconciliation, query)) as Compared;
 
-  describe('of one payment', () => {
+  describe('for one payment', () => {
     interface Kind {
       readonly scenario: string;
-      /** What the payment itself shows. */
-      readonly own: string;
+      /** The reconciliation result on the payment. */
+      readonly paymentResult: string;
       readonly lines: readonly {
         result: string;
         isOfRecord: boolean;
@@ -45,24 +53,36 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
         reported: object | null;
         difference: number;
       }[];
-      /** What the report sums to. */
+      /** The totals of the provider report. */
       readonly reported: { gross: number; fee: number; net: number };
       readonly difference: number;
     }
-    const nothing = { gross: 0, fee: 0, net: 0 };
+    const zeroAmounts = { gross: 0, fee: 0, net: 0 };
     const twice = { gross: 20_000, fee: 640, net: 19_360 };
     const short = { gross: 9_900, fee: 320, net: 9_580 };
-    const matched = { result: 'matched', isOfRecord: true, ledger: right, reported: right, difference: 0 };
+    const matched = {
+      result: 'matched',
+      isOfRecord: true,
+      ledger: expectedAmounts,
+      reported: expectedAmounts,
+      difference: 0,
+    };
     const kinds: readonly Kind[] = [
-      { scenario: 'approve', own: 'matched', lines: [matched], reported: right, difference: 0 },
+      {
+        scenario: 'approve',
+        paymentResult: 'matched',
+        lines: [matched],
+        reported: expectedAmounts,
+        difference: 0,
+      },
       {
         scenario: 'settle_short',
-        own: 'amount_mismatch',
+        paymentResult: 'amount_mismatch',
         lines: [
           {
             result: 'amount_mismatch',
             isOfRecord: true,
-            ledger: right,
+            ledger: expectedAmounts,
             reported: short,
             difference: -100,
           },
@@ -72,24 +92,30 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       },
       {
         scenario: 'settle_missing',
-        own: 'missing_at_provider',
+        paymentResult: 'missing_at_provider',
         lines: [
           {
             result: 'missing_at_provider',
             isOfRecord: true,
-            ledger: right,
+            ledger: expectedAmounts,
             reported: null,
             difference: -9_680,
           },
         ],
-        reported: nothing,
+        reported: zeroAmounts,
         difference: -9_680,
       },
       {
         scenario: 'settle_duplicate',
-        own: 'duplicate',
+        paymentResult: 'duplicate',
         lines: [
-          { result: 'duplicate', isOfRecord: true, ledger: null, reported: right, difference: 9_680 },
+          {
+            result: 'duplicate',
+            isOfRecord: true,
+            ledger: null,
+            reported: expectedAmounts,
+            difference: 9_680,
+          },
           matched,
         ],
         reported: twice,
@@ -97,13 +123,13 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       },
       {
         scenario: 'settle_unknown',
-        own: 'matched',
+        paymentResult: 'matched',
         lines: [
           {
             result: 'missing_in_ledger',
             isOfRecord: false,
             ledger: null,
-            reported: right,
+            reported: expectedAmounts,
             difference: 9_680,
           },
           matched,
@@ -114,17 +140,17 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     ];
 
     test.each(kinds)(
-      '$scenario is found to be $own',
-      async ({ scenario, own, lines, reported, difference }) => {
+      '$scenario results in $paymentResult',
+      async ({ scenario, paymentResult, lines, reported, difference }) => {
         const shop = await openMerchant(server, { app });
         const captured = await shop.payments.createAndAdvance(['capture'], { scenario });
         expect(captured.reconciliation).toBeNull();
         await shop.clock.advance({ seconds: 86_400 });
         expect(await shop.payments.read(captured.id)).toMatchObject({
           status: 'settled',
-          reconciliation: own,
+          reconciliation: paymentResult,
         });
-        // Our books follow the record, whatever the report says.
+        // The ledger follows the payment, whatever the report contains.
         expect(await shop.payments.balances(captured.id)).toEqual({
           bank: 10_000,
           merchant_available: -9_680,
@@ -157,14 +183,14 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
           hasMore: false,
           nextCursor: null,
           counts: {
-            ...nobody,
+            ...zeroCounts,
             ...Object.fromEntries(lines.map(({ result }) => [result, 1])),
           },
           totals: [
             {
               currency: 'EUR',
               lines: lines.length,
-              ledger: right,
+              ledger: expectedAmounts,
               reported,
               difference,
             },
@@ -175,7 +201,7 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       },
     );
 
-    test('lines are never changed or taken away', async () => {
+    test('lines cannot be changed or deleted', async () => {
       const shop = await openMerchant(server, { app });
       await shop.payments.createAndAdvance(['capture', 'settle']);
       for (const sql of ['update settlement_lines set gross = 0', 'delete from settlement_lines'])
@@ -185,10 +211,15 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     });
   });
 
-  describe('of many', () => {
+  describe('for many payments', () => {
     let shop: Merchant;
-    /** Every kind, on two days, in two currencies, of one and then of another provider. */
-    const made: readonly (readonly [day: number, scenario: string, currency: string, amount: number])[] = [
+    /** Every scenario, on two days, in two currencies. */
+    const paymentCases: readonly (readonly [
+      day: number,
+      scenario: string,
+      currency: string,
+      amount: number,
+    ])[] = [
       [0, 'approve', 'EUR', 10_000],
       [0, 'approve', 'USD', 20_000],
       [0, 'settle_short', 'EUR', 10_000],
@@ -204,14 +235,15 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       wall = startTime;
       shop = await openMerchant(server, { app });
       for (const day of [0, 1]) {
-        for (const [when, scenario, currency, amount] of made)
-          if (when === day) await shop.payments.createAndAdvance(['capture'], { scenario, currency, amount });
+        for (const [paymentDay, scenario, currency, amount] of paymentCases)
+          if (paymentDay === day)
+            await shop.payments.createAndAdvance(['capture'], { scenario, currency, amount });
         await shop.clock.advance({ seconds: 86_400 });
       }
     });
 
-    /** The lines that the payments above must have, reckoned here. */
-    const expected = made.flatMap(([day, scenario, currency, gross]) => {
+    /** The expected lines of the payments above, calculated independently. */
+    const expected = paymentCases.flatMap(([day, scenario, currency, gross]) => {
       const fee = Math.round(gross * 0.029) + 30;
       const line = (result: string, ledger: number | null, reported: number | null) => ({
         date: day === 0 ? '2031-03-05' : '2031-03-06',
@@ -230,56 +262,53 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     });
 
     const days = [undefined, '2031-03-05', '2031-03-06', '2031-03-07'];
-    const results = [undefined, ...Object.keys(nobody)];
+    const results = [undefined, ...Object.keys(zeroCounts)];
     const currencies = [undefined, 'EUR', 'USD', 'JPY'];
     const filters = days.flatMap((date) =>
       results.flatMap((result) => currencies.map((currency) => ({ date, result, currency }))),
     );
 
-    test.each(filters)(
-      'of $date, $result and $currency: the lines, how many and how much',
-      async (filter) => {
-        const asked = Object.entries(filter).filter(([, value]) => value !== undefined);
-        const query = asked.map(([name, value]) => `${name}=${value}`).join('&');
-        const own = expected.filter((line) => asked.every(([name, value]) => line[name as 'date'] === value));
-        const { data, counts, totals } = await compared(shop, `limit=100&${query}`);
-        expect(data.map(({ date, currency, result }) => `${date} ${currency} ${result}`).toSorted()).toEqual(
-          own.map(({ date, currency, result }) => `${date} ${currency} ${result}`).toSorted(),
-        );
-        const count = (result: string) => own.filter((line) => line.result === result).length;
-        expect(counts).toEqual(
-          Object.fromEntries(Object.keys(nobody).map((result) => [result, count(result)])),
-        );
-        const sum = (lines: typeof own, side: 'ledger' | 'reported') => {
-          const gross = lines.reduce((total, line) => total + line[side].gross, 0);
-          const fee = lines.reduce((total, line) => total + line[side].fee, 0);
-          return { gross, fee, net: gross - fee };
-        };
-        expect(totals).toEqual(
-          ['EUR', 'USD'].flatMap((currency) => {
-            const lines = own.filter((line) => line.currency === currency);
-            if (lines.length === 0) return [];
-            const [ledger, reported] = [sum(lines, 'ledger'), sum(lines, 'reported')];
-            return [
-              { currency, lines: lines.length, ledger, reported, difference: reported.net - ledger.net },
-            ];
-          }),
-        );
-      },
-    );
+    test.each(filters)('$date, $result and $currency: the lines, their counts and totals', async (filter) => {
+      const parameters = Object.entries(filter).filter(([, value]) => value !== undefined);
+      const query = parameters.map(([name, value]) => `${name}=${value}`).join('&');
+      const expectedLines = expected.filter((line) =>
+        parameters.every(([name, value]) => line[name as 'date'] === value),
+      );
+      const { data, counts, totals } = await compared(shop, `limit=100&${query}`);
+      expect(data.map(({ date, currency, result }) => `${date} ${currency} ${result}`).toSorted()).toEqual(
+        expectedLines.map(({ date, currency, result }) => `${date} ${currency} ${result}`).toSorted(),
+      );
+      const count = (result: string) => expectedLines.filter((line) => line.result === result).length;
+      expect(counts).toEqual(
+        Object.fromEntries(Object.keys(zeroCounts).map((result) => [result, count(result)])),
+      );
+      const sum = (lines: typeof expectedLines, side: 'ledger' | 'reported') => {
+        const gross = lines.reduce((total, line) => total + line[side].gross, 0);
+        const fee = lines.reduce((total, line) => total + line[side].fee, 0);
+        return { gross, fee, net: gross - fee };
+      };
+      expect(totals).toEqual(
+        ['EUR', 'USD'].flatMap((currency) => {
+          const lines = expectedLines.filter((line) => line.currency === currency);
+          if (lines.length === 0) return [];
+          const [ledger, reported] = [sum(lines, 'ledger'), sum(lines, 'reported')];
+          return [{ currency, lines: lines.length, ledger, reported, difference: reported.net - ledger.net }];
+        }),
+      );
+    });
 
-    test('what the ledger side sums to is what the bank has', async () => {
+    test('the ledger totals equal the bank balance', async () => {
       const { totals } = await compared(shop);
       const { accounts } = expectOk(await shop.client.get('developer_api_balances')) as unknown as {
         accounts: { account: string; currency: string; balance: number }[];
       };
-      const banked = accounts.filter(({ account }) => account === 'bank');
+      const bankAccounts = accounts.filter(({ account }) => account === 'bank');
       expect(totals.map(({ currency, ledger }) => [currency, (ledger as { gross: number }).gross])).toEqual(
-        banked.map(({ currency, balance }) => [currency, balance]),
+        bankAccounts.map(({ currency, balance }) => [currency, balance]),
       );
     });
 
-    test('lines come newest first, in pages, and every page has the counts of all', async () => {
+    test('lists lines newest first, in pages, and every page has the counts of all', async () => {
       const whole = await compared(shop, 'limit=100');
       expect(whole.data).toHaveLength(expected.length);
       const ids = whole.data.map(({ id }) => id);
@@ -298,14 +327,14 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       );
     });
 
-    test('another organization sees nothing of it', async () => {
-      const stranger = await openMerchant(server, { app });
-      expect(await compared(stranger)).toMatchObject({ data: [], counts: nobody, totals: [] });
+    test('another organization sees none of them', async () => {
+      const otherOrg = await openMerchant(server, { app });
+      expect(await compared(otherOrg)).toMatchObject({ data: [], counts: zeroCounts, totals: [] });
     });
   });
 
   describe('400, 401 and 403', () => {
-    test('a query that it does not know is refused', async () => {
+    test('rejects an unknown query', async () => {
       const shop = await openMerchant(server, { app });
       const refused: readonly (readonly [query: string, param: string])[] = [
         ['limit=0', 'limit'],
@@ -326,7 +355,7 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       }
     });
 
-    test('a cursor of another list is refused', async () => {
+    test('rejects a cursor of another list', async () => {
       const shop = await openMerchant(server, { app });
       for (const id of ['pay_01m7epxwjmf7za77rhky2f93cc', '2031-03-05', 'x']) {
         const cursor = Buffer.from(id).toString('base64url');
@@ -335,11 +364,11 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
       }
     });
 
-    test('it needs a key with payments:read', async () => {
+    test('requires a key with payments:read', async () => {
       const shop = await openMerchant(server, { app });
       expect((await new ApiClient(app, null).get(reconciliation)).code).toBe('api_key_missing');
-      const lesser = await shop.addKey({ scopes: ['payments:write', 'transfers:read'] });
-      const refused = await lesser.clientOn(app).get(reconciliation);
+      const limited = await shop.addKey({ scopes: ['payments:write', 'transfers:read'] });
+      const refused = await limited.clientOn(app).get(reconciliation);
       expect(refused.body.error).toMatchObject({
         code: 'scope_missing',
         details: { scope: 'payments:read' },
@@ -347,7 +376,7 @@ describe.each(databaseKinds)('reconciliation on %s', (kind) => {
     });
   });
 
-  test('the time of a line is that of the clock which paid it out', async () => {
+  test('a line has the time of the clock that settled it', async () => {
     const shop = await openMerchant(server, { app });
     await shop.clock.advanceTo(startTime + 3_600_000);
     await shop.payments.createAndAdvance(['capture', 'settle']);

@@ -40,7 +40,7 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
   let server: Server;
   let other: Tenant;
   let shop: Merchant;
-  /** Where the clock of the shop stood at the beginning. */
+  /** The merchant's clock time at the start of the test. */
   let since: number;
 
   beforeAll(async () => {
@@ -52,27 +52,27 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
     since = Date.parse((await shop.clock.read()).now);
   });
 
-  /** All that was told in this test. */
-  const everything = () => ({ from: isoTime(since - secondMs), to: isoTime(since + 40 * 86_400 * secondMs) });
-  const ask = (body: object, idempotencyKey: string = randomUUID()) =>
+  /** The time range of all events of this test. */
+  const wholeRange = () => ({ from: isoTime(since - secondMs), to: isoTime(since + 40 * 86_400 * secondMs) });
+  const createReplay = (body: object, idempotencyKey: string = randomUUID()) =>
     shop.client.post(path, body, { idempotencyKey });
   const replay = async (select: string, more: object = {}) =>
-    expectOk(await ask({ ...everything(), select, ...more })) as Replay;
+    expectOk(await createReplay({ ...wholeRange(), select, ...more })) as Replay;
   const progress = async (id: string) => expectOk(await shop.client.get(`${replays}/${id}`)) as Replay;
-  const told = async (count: number, type?: string) => {
+  const emit = async (count: number, type?: string) => {
     const ids: string[] = [];
     for (let i = 0; i < count; i += 1) ids.push((await shop.emitEvent(type)).id);
     return ids;
   };
 
   describe('200', () => {
-    test('a replay shows what it was asked and what it did, and its deliveries how they fare', async () => {
+    test('a replay shows its request, its counts and the status of its deliveries', async () => {
       const receiver = await testReceiver(withStatus(500));
-      const hook = await shop.createWebhook(receiver, { retryProfile: 'none' });
-      const ids = await told(3);
+      const webhook = await shop.createWebhook(receiver, { retryProfile: 'none' });
+      const ids = await emit(3);
       await shop.sendDue();
-      const window = everything();
-      const answer = await ask({ ...window, select: 'failed', webhookId: hook.id });
+      const window = wholeRange();
+      const answer = await createReplay({ ...window, select: 'failed', webhookId: webhook.id });
       expect(answer.status).toBe(200);
       const { now } = await shop.clock.read();
       const shown = {
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
         id: expect.stringMatching(/^rpl_[0-9a-z]{26}$/),
         ...window,
         select: 'failed',
-        webhookId: hook.id,
+        webhookId: webhook.id,
         dryRun: false,
         matched: 3,
         replayed: 3,
@@ -96,9 +96,9 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       expect(await progress(id)).toEqual({ ...shown, deliveries: { pending: 0, succeeded: 0, failed: 3 } });
       const { requestId: _requestId, ...item } = answer.body;
       expect((await shop.client.get(replays)).body.data).toEqual([item]);
-      const made = (await shop.deliveries()).filter(({ replayId }) => replayId === id);
-      expect(made.map(({ eventId }) => eventId).toSorted()).toEqual(ids.toSorted());
-      for (const one of made) expect(one).toMatchObject({ trigger: 'replay', webhookId: hook.id });
+      const created = (await shop.deliveries()).filter(({ replayId }) => replayId === id);
+      expect(created.map(({ eventId }) => eventId).toSorted()).toEqual(ids.toSorted());
+      for (const one of created) expect(one).toMatchObject({ trigger: 'replay', webhookId: webhook.id });
       expect(
         eventPayloads(receiver)
           .map((one) => one.id)
@@ -106,13 +106,13 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       ).toEqual([...ids, ...ids].toSorted());
     });
 
-    test('failed: where nothing has succeeded and nothing is under way, and only there', async () => {
+    test('failed: selects events with neither a successful nor a pending delivery, and no others', async () => {
       const answers = [204, 500, 500, 204, 500];
       const receiver = await testReceiver((_received, response, count) =>
         response.writeHead(answers[count - 1] ?? 204).end(),
       );
       await shop.createWebhook(receiver, { retryProfile: 'none', maxConcurrency: 1 });
-      const ids = await told(5);
+      const ids = await emit(5);
       await shop.sendDue();
       const failed = [ids[1], ids[2], ids[4]];
       expect(await replay('failed')).toMatchObject({ matched: 3, replayed: 3 });
@@ -123,14 +123,14 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
           .map(({ id }) => id)
           .toSorted(),
       ).toEqual(failed.toSorted());
-      // By now one delivery of each has succeeded.
+      // By now one delivery of each event has succeeded.
       expect(await replay('failed')).toMatchObject({ matched: 0, replayed: 0 });
     });
 
-    test('failed twice does not double what is under way', async () => {
+    test('failed twice does not duplicate pending deliveries', async () => {
       const receiver = await testReceiver(withStatus(500));
       const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
-      const ids = await told(3);
+      const ids = await emit(3);
       await shop.sendDue();
       await shop.webhookAction(id, 'disable');
       expect(await replay('failed')).toMatchObject({ matched: 3 });
@@ -146,21 +146,21 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       ).toEqual(ids.toSorted());
     });
 
-    test('failed leaves alone what is still being tried', async () => {
+    test('failed skips deliveries that are still being retried', async () => {
       const receiver = await testReceiver(withStatus(500));
       await shop.createWebhook(receiver, { retryProfile: 'standard' });
-      await told(2);
+      await emit(2);
       await shop.sendDue();
       expect(await replay('failed')).toMatchObject({ matched: 0 });
       await shop.clock.advance({ seconds: 2 * 86_400 });
       expect(await replay('failed')).toMatchObject({ matched: 2 });
     });
 
-    test('missing: what an endpoint was never sent, such as what was told before it was there', async () => {
-      const early = await told(3);
+    test('missing: selects events never sent to an endpoint, such as those before its creation', async () => {
+      const early = await emit(3);
       const receiver = await testReceiver(withStatus(500));
       await shop.createWebhook(receiver, { retryProfile: 'none' });
-      const late = await told(2);
+      const late = await emit(2);
       await shop.sendDue();
       expect(await replay('missing')).toMatchObject({ matched: 3, replayed: 3 });
       await shop.sendDue();
@@ -168,10 +168,10 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       expect(await replay('missing')).toMatchObject({ matched: 0 });
     });
 
-    test('all: whatever came of it before, as often as asked', async () => {
+    test('all: selects every event regardless of earlier deliveries, any number of times', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver);
-      const ids = await told(3);
+      const ids = await emit(3);
       await shop.sendDue();
       for (let times = 2; times <= 3; times += 1) {
         expect(await replay('all')).toMatchObject({ matched: 3, replayed: 3 });
@@ -182,7 +182,7 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(3);
     });
 
-    test.each(['failed', 'missing', 'all'])('%s goes by the filter of each endpoint', async (select) => {
+    test.each(['failed', 'missing', 'all'])("%s follows each endpoint's filter", async (select) => {
       const [payments, customers] = [
         await testReceiver(withStatus(500)),
         await testReceiver(withStatus(500)),
@@ -193,9 +193,9 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
           shop.createWebhook(customers, { eventTypes: ['customer.created'], retryProfile: 'none' }),
         ]);
       if (select !== 'missing') await make();
-      const paid = await told(2, 'payment.created');
-      const [joined] = await told(1, 'customer.created');
-      await told(1, 'refund.created');
+      const paid = await emit(2, 'payment.created');
+      const [joined] = await emit(1, 'customer.created');
+      await emit(1, 'refund.created');
       if (select === 'missing') await make();
       await shop.sendDue();
       const before = [payments.received.length, customers.received.length];
@@ -214,18 +214,18 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       ).toEqual([joined]);
     });
 
-    test('one endpoint alone, where it is named', async () => {
+    test('goes only to the named endpoint', async () => {
       const [one, two] = [await testReceiver(), await testReceiver()];
       const { id: webhookId } = await shop.createWebhook(one);
       await shop.createWebhook(two);
-      await told(2);
+      await emit(2);
       await shop.sendDue();
       expect(await replay('all', { webhookId })).toMatchObject({ matched: 2, webhookId });
       await shop.sendDue();
       expect([one.received.length, two.received.length]).toEqual([4, 2]);
     });
 
-    test('the window is by the clock of the application: from the first instant, up to the last and without it', async () => {
+    test('the time range follows the application clock: from inclusive, to exclusive', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver);
       const ids: string[] = [];
@@ -246,26 +246,26 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
         const before = receiver.received.length;
         expect(await replay('all', { from, to })).toMatchObject({ matched: days.length });
         await shop.sendDue();
-        const got = eventPayloads(receiver).slice(before);
-        expect(got.map(({ id }) => id).toSorted()).toEqual(days.map((day) => ids[day]));
+        const received = eventPayloads(receiver).slice(before);
+        expect(received.map(({ id }) => id).toSorted()).toEqual(days.map((day) => ids[day]));
       }
     });
 
-    test('a time of another zone is the same time', async () => {
+    test('a time in another time zone is the same time', async () => {
       await shop.createWebhook(await testReceiver());
-      await told(1);
-      const zoned = (instant: number) => isoTime(instant + 2 * 3_600 * secondMs).replace('Z', '+02:00');
-      const window = { from: zoned(since), to: zoned(since + 1) };
+      await emit(1);
+      const inOtherZone = (instant: number) => isoTime(instant + 2 * 3_600 * secondMs).replace('Z', '+02:00');
+      const window = { from: inOtherZone(since), to: inOtherZone(since + 1) };
       expect(await replay('all', { ...window, dryRun: true })).toMatchObject({
         matched: 1,
         from: isoTime(since),
       });
     });
 
-    test('a dry run counts, sends nothing and leaves nothing behind', async () => {
+    test('a dry run counts, sends nothing and stores nothing', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver);
-      await told(3);
+      await emit(3);
       await shop.sendDue();
       const dry = await replay('all', { dryRun: true });
       expect(dry).toMatchObject({
@@ -282,56 +282,56 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       expect(await shop.deliveries()).toHaveLength(3);
     });
 
-    test('the same key is one replay', async () => {
+    test('one idempotency key is one replay', async () => {
       const receiver = await testReceiver();
       await shop.createWebhook(receiver);
-      await told(2);
+      await emit(2);
       const key = randomUUID();
-      const body = { ...everything(), select: 'all' };
-      const first = await ask(body, key);
-      expectReplay(await ask(body, key), first);
+      const body = { ...wholeRange(), select: 'all' };
+      const first = await createReplay(body, key);
+      expectReplay(await createReplay(body, key), first);
       await shop.sendDue();
       expect(receiver.received).toHaveLength(4);
-      expect((await ask({ ...body, select: 'failed' }, key)).code).toBe('idempotency_key_reused');
+      expect((await createReplay({ ...body, select: 'failed' }, key)).code).toBe('idempotency_key_reused');
     });
 
-    test('what is replayed to a disabled endpoint waits there', async () => {
+    test('deliveries to a disabled endpoint are held', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver);
-      await told(2);
+      await emit(2);
       await shop.sendDue();
       await shop.webhookAction(id, 'disable');
-      const made = await replay('all', { webhookId: id });
+      const started = await replay('all', { webhookId: id });
       await shop.sendDue();
-      expect((await progress(made.id)).deliveries).toEqual({ pending: 2, succeeded: 0, failed: 0 });
+      expect((await progress(started.id)).deliveries).toEqual({ pending: 2, succeeded: 0, failed: 0 });
       await shop.webhookAction(id, 'enable');
       await shop.sendDue();
-      expect((await progress(made.id)).deliveries).toEqual({ pending: 0, succeeded: 2, failed: 0 });
+      expect((await progress(started.id)).deliveries).toEqual({ pending: 0, succeeded: 2, failed: 0 });
     });
 
-    test('what was sent as a test is no part of a replay, neither for the tested nor for the others', async () => {
-      const [tested, beside] = [await testReceiver(), await testReceiver()];
+    test('endpoint tests are not replayed, to the tested endpoint or to others', async () => {
+      const [tested, otherReceiver] = [await testReceiver(), await testReceiver()];
       const { id } = await shop.createWebhook(tested);
-      await shop.createWebhook(beside);
+      await shop.createWebhook(otherReceiver);
       await shop.webhookAction(id, 'test');
       await shop.webhookAction(id, 'test', { type: 'payment.created' });
       for (const select of ['failed', 'missing', 'all'])
         expect(await replay(select, { dryRun: true }), select).toMatchObject({ matched: 0 });
     });
 
-    test('more than fit into one request are done in the background, each once, and progress tells', async () => {
+    test('a large replay continues in the background, sends each event once and reports progress', async () => {
       const count = limits.replayStepMax * 2 + 50;
-      const made: string[] = [];
+      const emittedIds: string[] = [];
       for (let i = 0; i < count; i += 250) {
         const some = Array.from({ length: Math.min(250, count - i) }, () => shop.emitEvent());
-        made.push(...(await Promise.all(some)).map(({ id }) => id));
+        emittedIds.push(...(await Promise.all(some)).map(({ id }) => id));
       }
       const receiver = await testReceiver();
-      const hook = await shop.createWebhook(receiver, { maxConcurrency: 64 });
+      const webhook = await shop.createWebhook(receiver, { maxConcurrency: 64 });
       expect(await replay('missing', { dryRun: true })).toMatchObject({ matched: count, replayed: 0 });
       const begun = await replay('missing');
       expect(begun).toMatchObject({ status: 'running', matched: limits.replayStepMax });
-      // What is told from now on is no part of it.
+      // Events emitted from now on are not part of it.
       const late = await shop.emitEvent();
       const ended = await readUntil(
         () => progress(begun.id),
@@ -343,14 +343,14 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
         deliveries: { pending: 0, succeeded: count, failed: 0 },
       });
       await shop.sendDue();
-      const got = eventPayloads(receiver).map(({ id }) => id);
-      expect(got).toHaveLength(count + 1);
-      expect(got.toSorted()).toEqual([...made, late.id].toSorted());
-      expect((await shop.readWebhook(hook.id)).health.pendingDeliveries).toBe(0);
+      const received = eventPayloads(receiver).map(({ id }) => id);
+      expect(received).toHaveLength(count + 1);
+      expect(received.toSorted()).toEqual([...emittedIds, late.id].toSorted());
+      expect((await shop.readWebhook(webhook.id)).health.pendingDeliveries).toBe(0);
       expect(await replay('missing')).toMatchObject({ status: 'completed', matched: 0 });
     });
 
-    test('a step creates a bounded number of deliveries, however many endpoints there are', async () => {
+    test('one step creates a limited number of deliveries, regardless of the number of endpoints', async () => {
       const endpoints = 6;
       const perStep = Math.floor(limits.replayStepMax / endpoints);
       const ids = await Promise.all(Array.from({ length: perStep + 5 }, () => shop.emitEvent()));
@@ -370,11 +370,11 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
         ).toEqual(ids.map(({ id }) => id).toSorted());
     });
 
-    test('lists walk newest first over all pages and filter by status', async () => {
-      const made: string[] = [];
-      for (let i = 0; i < 5; i += 1) made.unshift((await replay('all')).id);
+    test('lists all pages newest first, and filters by status', async () => {
+      const createdIds: string[] = [];
+      for (let i = 0; i < 5; i += 1) createdIds.unshift((await replay('all')).id);
       const list = (query: string) => shop.client.get(replays, query);
-      expect((await listAll(list, 2)).map(({ id }) => id)).toEqual(made);
+      expect((await listAll(list, 2)).map(({ id }) => id)).toEqual(createdIds);
       expect((await list('status=completed')).body.data).toHaveLength(5);
       expect((await list('status=running')).body.data).toEqual([]);
       expect((await other.client.get(replays)).body.data).toEqual([]);
@@ -382,35 +382,35 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
   });
 
   describe('tenancy', () => {
-    test('events of another organization never go out, nor does anything to its endpoints', async () => {
-      const [own, foreign] = [await testReceiver(), await testReceiver()];
-      await shop.createWebhook(own);
-      const stranger = await openMerchant(server, { isFrozen: true });
-      await stranger.createWebhook(foreign);
-      await stranger.emitEvent();
-      await told(2);
-      await Promise.all([shop.sendDue(), stranger.sendDue()]);
+    test('never sends events of another organization, nor to its endpoints', async () => {
+      const [ownReceiver, foreign] = [await testReceiver(), await testReceiver()];
+      await shop.createWebhook(ownReceiver);
+      const otherOrg = await openMerchant(server, { isFrozen: true });
+      await otherOrg.createWebhook(foreign);
+      await otherOrg.emitEvent();
+      await emit(2);
+      await Promise.all([shop.sendDue(), otherOrg.sendDue()]);
       for (const select of ['all', 'missing', 'failed']) {
         await replay(select);
-        await Promise.all([shop.sendDue(), stranger.sendDue()]);
+        await Promise.all([shop.sendDue(), otherOrg.sendDue()]);
       }
-      expect([own.received.length, foreign.received.length]).toEqual([4, 1]);
+      expect([ownReceiver.received.length, foreign.received.length]).toEqual([4, 1]);
     });
 
-    test('those of the application of the key, and no endpoint of another application', async () => {
-      const [own, hers] = [await testReceiver(), await testReceiver()];
-      await shop.createWebhook(own);
-      const sister = await shop.addKey({ application: 'second' });
-      const { id: webhookId } = expectOk(await sister.client.post(webhooks, { url: hers.url }));
-      await told(2);
-      expectOk(await sister.client.post('developer_api_customers', { name: 'Ada' }));
-      await hers.waitFor(1);
+    test("replays events of the key's application, and to no endpoint of another application", async () => {
+      const [ownReceiver, otherReceiver] = [await testReceiver(), await testReceiver()];
+      await shop.createWebhook(ownReceiver);
+      const otherApp = await shop.addKey({ application: 'second' });
+      const { id: webhookId } = expectOk(await otherApp.client.post(webhooks, { url: otherReceiver.url }));
+      await emit(2);
+      expectOk(await otherApp.client.post('developer_api_customers', { name: 'Ada' }));
+      await otherReceiver.waitFor(1);
       await shop.sendDue();
       expect(await replay('all')).toMatchObject({ matched: 2 });
       const window = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all', webhookId };
       expect((await shop.client.post(`${deliveries}/replay`, window)).code).toBe('webhook_not_found');
       await shop.sendDue();
-      expect([own.received.length, hers.received.length]).toEqual([4, 1]);
+      expect([ownReceiver.received.length, otherReceiver.received.length]).toEqual([4, 1]);
     });
   });
 
@@ -420,27 +420,27 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
       const receiver = await testReceiver((_received, response) => {
         open.push(() => response.writeHead(500).end());
       });
-      const sister = await openMerchant(server, { isFrozen: true });
-      const early = await told(3);
+      const otherMerchant = await openMerchant(server, { isFrozen: true });
+      const early = await emit(3);
       await shop.createWebhook(receiver);
-      const body = { ...everything(), select: 'all' };
-      const answers = await Promise.all([ask(body), ask(body), ask(body)]);
+      const body = { ...wholeRange(), select: 'all' };
+      const answers = await Promise.all([createReplay(body), createReplay(body), createReplay(body)]);
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
       const id = answers.find(({ status }) => status === 200)?.body.id ?? '';
       await receiver.waitFor(early.length);
       const key = randomUUID();
-      const refused = await ask(body, key);
+      const refused = await createReplay(body, key);
       expect(refused.code).toBe('replay_running');
       expect(refused.headers['retry-after']).toBe('2');
       expect(refused.body.error).toMatchObject({ retryable: true, details: { replayId: id } });
-      // Counting is allowed, and so are replays of other applications.
+      // A dry run is allowed, and so are replays of other applications.
       expect(await replay('all', { dryRun: true })).toMatchObject({ matched: early.length });
       const window = { from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
-      expect((await sister.client.post(path, window)).status).toBe(200);
+      expect((await otherMerchant.client.post(path, window)).status).toBe(200);
       for (const answer of open.splice(0)) answer();
-      // The deliveries wait for their retries now, which may take hours; another replay need not wait that long.
+      // The deliveries now wait for their retries, which may take hours; another replay need not wait that long.
       const accepted = await readUntil(
-        () => ask(body, key),
+        () => createReplay(body, key),
         ({ status }) => status === 200,
       );
       expect(accepted.body).toMatchObject({ matched: early.length });
@@ -449,88 +449,84 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
   });
 
   describe('400', () => {
-    const right = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'all' };
+    const validBody = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'all' };
 
-    test.each<[what: string, change: Record<string, unknown>, param: string]>([
-      ['no beginning', { from: undefined }, '/from'],
-      ['no end', { to: undefined }, '/to'],
-      ['no selection', { select: undefined }, '/select'],
-      ['a day for a time', { from: '2026-01-01' }, '/from'],
-      ['a day that is none', { to: '2026-02-30T00:00:00Z' }, '/to'],
-      ['a time of null', { from: null }, '/from'],
-      ['an unknown selection', { select: 'lost' }, '/select'],
-      ['an endpoint of null', { webhookId: null }, '/webhookId'],
-      ['a dry run that is a text', { dryRun: 'true' }, '/dryRun'],
+    test.each<[name: string, change: Record<string, unknown>, param: string]>([
+      ['no from', { from: undefined }, '/from'],
+      ['no to', { to: undefined }, '/to'],
+      ['no select', { select: undefined }, '/select'],
+      ['a date without a time', { from: '2026-01-01' }, '/from'],
+      ['an invalid date', { to: '2026-02-30T00:00:00Z' }, '/to'],
+      ['a null time', { from: null }, '/from'],
+      ['an unknown select value', { select: 'lost' }, '/select'],
+      ['a null webhookId', { webhookId: null }, '/webhookId'],
+      ['a dryRun that is a string', { dryRun: 'true' }, '/dryRun'],
       ['an unknown field', { eventTypes: ['*'] }, '/eventTypes'],
-      ['an end before the beginning', { to: '2025-12-31T00:00:00Z' }, '/to'],
-      ['an end at the beginning', { to: right.from }, '/to'],
-      [
-        'an end before the beginning, of an endpoint that is not there',
-        { to: right.from, webhookId: 'x' },
-        '/to',
-      ],
-    ])('%s is refused, and param points at it', async (_what, change, param) => {
-      expectRefused(await ask({ ...right, ...change }), 'invalid_request', param);
+      ['to before from', { to: '2025-12-31T00:00:00Z' }, '/to'],
+      ['to equal to from', { to: validBody.from }, '/to'],
+      ['to before from, with an unknown endpoint', { to: validBody.from, webhookId: 'x' }, '/to'],
+    ])('rejects %s, and param points at it', async (_name, change, param) => {
+      expectRefused(await createReplay({ ...validBody, ...change }), 'invalid_request', param);
       expect((await shop.client.get(replays)).body.data).toEqual([]);
     });
 
-    test('the years 0 and 9999 are answered, and never as our fault', async () => {
+    test('the years 0 and 9999 never cause a 5xx', async () => {
       const body = { from: '0000-01-01T00:00:00Z', to: '9999-12-31T23:59:59.999999999Z', select: 'all' };
       for (const dryRun of [true, false])
-        expect([200, 400]).toContain((await ask({ ...body, dryRun })).status);
+        expect([200, 400]).toContain((await createReplay({ ...body, dryRun })).status);
     });
 
     test.each([
       ['from', '0001-01-01T00:00:00+14:00'],
       ['to', '9999-12-31T23:59:59-12:00'],
-    ])('a %s of %s is answered, and never as our fault', async (field, time) => {
-      const { status } = await ask({ ...right, [field]: time });
+    ])('a %s of %s never causes a 5xx', async (field, time) => {
+      const { status } = await createReplay({ ...validBody, [field]: time });
       expect([200, 400]).toContain(status);
     });
 
-    test('a key is needed, and the list takes only its own parameters', async () => {
-      const bare = await shop.client.post(path, right, { idempotencyKey: null });
-      expect(bare.code).toBe('idempotency_key_missing');
+    test('requires an idempotency key, and the list rejects unknown parameters', async () => {
+      const withoutKey = await shop.client.post(path, validBody, { idempotencyKey: null });
+      expect(withoutKey.code).toBe('idempotency_key_missing');
       expectRefused(await shop.client.get(replays, 'status=failed'), 'invalid_request', 'status');
       expectRefused(await shop.client.get(replays, 'cursor=x'), 'invalid_cursor', 'cursor');
     });
   });
 
   describe('401, 403, 404 and 422', () => {
-    test('reading needs webhooks:read, asking webhooks:write', async () => {
+    test('reads require webhooks:read, and creating requires webhooks:write', async () => {
       const { id } = await replay('all');
       const reader = await shop.addKey({ scopes: ['webhooks:read'] });
       const writer = await shop.addKey({ scopes: ['webhooks:write'] });
-      const nameless = new ApiClient(server.app, null);
+      const anonymous = new ApiClient(server.app, null);
       for (const one of [replays, `${replays}/${id}`]) {
-        expect((await nameless.get(one)).code).toBe('api_key_missing');
+        expect((await anonymous.get(one)).code).toBe('api_key_missing');
         expect((await writer.client.get(one)).code).toBe('scope_missing');
         expect((await reader.client.get(one)).status).toBe(200);
       }
-      const body = { ...everything(), select: 'all' };
-      expect((await nameless.post(path, body)).code).toBe('api_key_missing');
+      const body = { ...wholeRange(), select: 'all' };
+      expect((await anonymous.post(path, body)).code).toBe('api_key_missing');
       expect((await reader.client.post(path, body)).code).toBe('scope_missing');
       expect((await writer.client.post(path, body)).status).toBe(200);
     });
 
-    test('a replay of another organization is not there, nor is an unknown one', async () => {
+    test('replays of another organization and unknown replays are not found', async () => {
       const { id } = await replay('all');
       expect((await other.client.get(`${replays}/${id}`)).code).toBe('resource_not_found');
       for (const unknown of [unknownReplay, 'nonsense'])
         expect((await shop.client.get(`${replays}/${unknown}`)).code).toBe('resource_not_found');
     });
 
-    test('an endpoint that is not there is told as such, and nothing goes out', async () => {
+    test('rejects an unknown endpoint, and sends nothing', async () => {
       const foreign = await testReceiver();
       const { id } = expectOk(await other.client.post(webhooks, { url: foreign.url }));
-      await told(1);
+      await emit(1);
       for (const webhookId of [unknownWebhook, 'nonsense', id])
         for (const dryRun of [true, false]) {
           const key = randomUUID();
-          const body = { ...everything(), select: 'all', webhookId, dryRun };
-          const refused = await ask(body, key);
+          const body = { ...wholeRange(), select: 'all', webhookId, dryRun };
+          const refused = await createReplay(body, key);
           expectRefused(refused, 'webhook_not_found', '/webhookId');
-          expectReplay(await ask(body, key), refused);
+          expectReplay(await createReplay(body, key), refused);
         }
       await shop.sendDue();
       expect(foreign.received).toEqual([]);
@@ -539,6 +535,6 @@ describe.each(databaseKinds)('replays on %s', (kind) => {
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.replays);
 });

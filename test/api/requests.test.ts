@@ -8,6 +8,7 @@ import { newSuffix } from '../../src/engine/ids.ts';
 import { RequestJournal } from '../../src/engine/request-journal.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { refuse } from '../../src/kernel/errors.ts';
+import type { Id } from '../../src/kernel/ids.ts';
 import { firstIdAt, formatId } from '../../src/kernel/ids.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
 import type { ApiReadRoute, Principal, Reader } from '../../src/kernel/route.ts';
@@ -25,24 +26,24 @@ import { type KeyHolder, type Tenant, tenant } from '../support/tenant.ts';
 const payments = 'developer_api_payments';
 const webhooks = 'developer_api_webhooks';
 const small = { amount: 1250, currency: 'EUR' };
-const hook = 'http://127.0.0.1:9/';
+const webhookUrl = 'http://127.0.0.1:9/';
 const dayMs = 86_400_000;
 
 type Listed = Pick<Body, 'data' | 'hasMore' | 'nextCursor'>;
 
-/** Somebody who is signed in to the console of an organization. */
+/** A person signed in to the organization's console. */
 function personOf(owner: KeyHolder): Principal {
   return {
     ...owner,
     settings: owner,
-    actor: { kind: 'person', id: 'usr_01m7epxwjmf7za77rhky2f93cc' },
+    actor: { kind: 'person', id: formatId('person', '01m7epxwjmf7za77rhky2f93cc') },
     name: 'Ada',
     scopes: new Set(),
     role: 'viewer',
   };
 }
 
-async function ask<Shown>(
+async function readRoute<Shown>(
   reader: Reader,
   operationId: string,
   owner: KeyHolder,
@@ -50,7 +51,7 @@ async function ask<Shown>(
   params: Record<string, string> = {},
 ): Promise<Shown> {
   const route = [...requestRoutes, ...requestErrorRoutes].find((one) => one.operationId === operationId);
-  if (!route || !('read' in route)) throw new Error(`${operationId} is not there`);
+  if (!route || !('read' in route)) throw new Error(`${operationId} does not exist`);
   const now = Date.now();
   const principal = personOf(owner);
   return (await route.read({ reader, principal, params, query, now, accepts: () => false })) as Shown;
@@ -71,29 +72,29 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
 
   const list = async (owner: KeyHolder, query: Record<string, unknown> = {}) => {
     await server.requestLog.flush();
-    return ask<Listed>(server.reader, 'listRequests', owner, query);
+    return readRoute<Listed>(server.reader, 'listRequests', owner, query);
   };
-  const kept = async (answer: Answer, owner: KeyHolder = acme): Promise<RequestRow | undefined> => {
+  const storedRow = async (answer: Answer, owner: KeyHolder = acme): Promise<RequestRow | undefined> => {
     await server.requestLog.flush();
     return findRequest(server.reader, owner.orgId, idOf(answer));
   };
-  const post = (where: string, body?: unknown, key: string = randomUUID()) =>
-    acme.client.post(where, body, { idempotencyKey: key });
-  const everything = async (owner: KeyHolder) => {
+  const post = (endpoint: string, body?: unknown, key: string = randomUUID()) =>
+    acme.client.post(endpoint, body, { idempotencyKey: key });
+  const allRows = async (owner: KeyHolder) => {
     await server.requestLog.flush();
     const text = 'select t::text as row from requests t where org_id = $1';
     const rows = await server.database.query<{ row: string }>({ name: '', text }, [owner.orgId]);
     return rows.map(({ row }) => row);
   };
 
-  describe('keeps', () => {
-    test('all that is to be known of a write', async () => {
+  describe('stores', () => {
+    test('all fields of a write', async () => {
       const since = Date.now();
       const answer = await acme.client.post(payments, small, {
         idempotencyKey: 'order-1',
         remoteAddress: '192.0.2.44',
       });
-      const row = await kept(answer);
+      const row = await storedRow(answer);
       expect(row).toEqual({
         orgId: acme.orgId,
         id: idOf(answer),
@@ -121,8 +122,8 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       expect(row?.durationUs).toBeGreaterThan(0);
     });
 
-    test('a read, and one without a body for the answer to HEAD', async () => {
-      const read = await kept(await acme.client.get(payments, 'limit=1'));
+    test('a read, and no response body for HEAD', async () => {
+      const read = await storedRow(await acme.client.get(payments, 'limit=1'));
       expect(read).toMatchObject({
         method: 'GET',
         query: 'limit=1',
@@ -130,14 +131,14 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         idempotencyKey: null,
       });
       expect(read?.responseBody).toMatch(/^\{"object":"list"/);
-      const head = await kept(await acme.client.send(payments, { method: 'HEAD' }));
+      const head = await storedRow(await acme.client.send(payments, { method: 'HEAD' }));
       expect(head).toMatchObject({ method: 'HEAD', httpStatus: 200, responseBody: null });
     });
 
-    test('a refusal of every kind, as long as the key is known', async () => {
+    test('a rejection of every kind, if the key is known', async () => {
       const revoked = await acme.addKey({ revoked: true });
-      const bare = await acme.addKey({ scopes: [] });
-      const unknown = 'pay_01m7epxwjmf7za77rhky2f93cc';
+      const scopeless = await acme.addKey({ scopes: [] });
+      const unknown = formatId('payment', '01m7epxwjmf7za77rhky2f93cc');
       const used = randomUUID();
       await post(payments, small, used);
       const { id } = (await post('developer_api_customers', { name: 'Ada' })).body;
@@ -149,7 +150,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         [400, await raw('{"amount": 1,')],
         [400, await acme.client.get(payments, 'limit=0')],
         [401, await revoked.client.get(payments)],
-        [403, await bare.client.post(payments, small)],
+        [403, await scopeless.client.post(payments, small)],
         [404, await acme.client.get(`${payments}/${unknown}`)],
         [404, await post(`${payments}/${unknown}/advance`)],
         [409, await post(`developer_api_customers/${id}/archive`)],
@@ -159,18 +160,18 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       ];
       for (const [status, answer] of refused) {
         expect(answer.status).toBe(status);
-        const row = await kept(answer);
+        const row = await storedRow(answer);
         expect(row, `${status} ${answer.code}`).toMatchObject({
           httpStatus: status,
           errorCode: answer.code,
           responseBody: answer.text,
         });
       }
-      expect((await kept(refused[1]?.[1] as Answer))?.requestBody).toBe('{"amount": 1,');
-      expect((await kept(refused[3]?.[1] as Answer))?.actorId).toBe(revoked.keyId);
+      expect((await storedRow(refused[1]?.[1] as Answer))?.requestBody).toBe('{"amount": 1,');
+      expect((await storedRow(refused[3]?.[1] as Answer))?.actorId).toBe(revoked.keyId);
     });
 
-    test('what was too much, what failed and what found no database', async () => {
+    test('rate-limited requests and failures', async () => {
       const failing = (operationId: string, fail: () => never): ApiReadRoute => ({
         ...(routes[0] as ApiReadRoute),
         operationId,
@@ -193,8 +194,11 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       const client = acme.clientOn(limited);
       for (const _token of [1, 2]) expect((await client.get(payments)).status).toBe(200);
       const answers = [await client.get(payments), await acme.clientOn(broken).get('breaks')];
-      expect(await kept(answers[0] as Answer)).toMatchObject({ httpStatus: 429, errorCode: 'rate_limited' });
-      expect(await kept(answers[1] as Answer)).toMatchObject({
+      expect(await storedRow(answers[0] as Answer)).toMatchObject({
+        httpStatus: 429,
+        errorCode: 'rate_limited',
+      });
+      expect(await storedRow(answers[1] as Answer)).toMatchObject({
         httpStatus: 500,
         errorCode: 'internal_error',
       });
@@ -202,11 +206,11 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       await broken.close();
     });
 
-    test('a replay, and says that it is one', async () => {
+    test('a replay, marked as one', async () => {
       const key = randomUUID();
       const [first, replay] = [await post(payments, small, key), await post(payments, small, key)];
-      expect(await kept(first)).toMatchObject({ isReplay: false, idempotencyKey: key });
-      expect(await kept(replay)).toMatchObject({
+      expect(await storedRow(first)).toMatchObject({ isReplay: false, idempotencyKey: key });
+      expect(await storedRow(replay)).toMatchObject({
         isReplay: true,
         idempotencyKey: key,
         responseBody: first.text,
@@ -217,22 +221,22 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       const metadata = Object.fromEntries(
         Array.from({ length: 50 }, (_one, i) => [`k${i}`, '€'.repeat(500)]),
       );
-      const row = await kept(await post(payments, { ...small, metadata }));
+      const row = await storedRow(await post(payments, { ...small, metadata }));
       for (const body of [row?.requestBody, row?.responseBody]) {
         expect(Buffer.byteLength(body ?? '')).toBeGreaterThan(16_380);
         expect(Buffer.byteLength(body ?? '')).toBeLessThanOrEqual(16_384);
       }
     });
 
-    test('of people only what they write', async () => {
+    test('only the writes of people, not their reads', async () => {
       const console = openApp(server, { requestLog: server.requestLog });
       console.addHook('preHandler', (request, _reply, done) => {
         request.principal = personOf(acme);
         done();
       });
       const client = acme.clientOn(console);
-      expect(await kept(await client.get(payments))).toBeUndefined();
-      expect(await kept(await client.post(payments, small))).toMatchObject({
+      expect(await storedRow(await client.get(payments))).toBeUndefined();
+      expect(await storedRow(await client.post(payments, small))).toMatchObject({
         actorKind: 'person',
         actorId: personOf(acme).actor.id,
         actorName: null,
@@ -240,7 +244,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       await console.close();
     });
 
-    test('nothing of a caller without a key that is known, nor of what is no route', async () => {
+    test('nothing for a caller without a valid key, or for an unknown route', async () => {
       const count = async () => {
         await server.requestLog.flush();
         const text = 'select count(*)::integer as n from requests';
@@ -255,33 +259,36 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     });
   });
 
-  test('no secret is in it: of a webhook, sent or answered, a key, a card', async () => {
-    const own = await tenant(server);
-    const secret = `whsec_${Buffer.from('a secret of my own, long enough').toString('base64')}`;
-    const made = await own.client.post(webhooks, { url: hook, secret });
-    const makes = await own.client.post(webhooks, { url: hook });
-    const rotated = await own.client.post(`${webhooks}/${makes.body.id}/rotate_secret`);
-    const inPath = await own.client.get(`${payments}/${own.key}`, `cursor=${own.key}`);
-    await own.client.post(payments, { ...small, card: { number: '4242424242424242', cvc: '987' } });
-    await own.client.post(payments, undefined, { raw: `{"secret":"${secret}"` });
-    const rows = await everything(own);
+  test('contains no secret: webhook secrets in requests or responses, keys, card numbers', async () => {
+    const org = await tenant(server);
+    const secret = `whsec_${Buffer.from('a test webhook secret, long enough').toString('base64')}`;
+    const withSecret = await org.client.post(webhooks, { url: webhookUrl, secret });
+    const withoutSecret = await org.client.post(webhooks, { url: webhookUrl });
+    const rotated = await org.client.post(`${webhooks}/${withoutSecret.body.id}/rotate_secret`);
+    const inPath = await org.client.get(`${payments}/${org.key}`, `cursor=${org.key}`);
+    await org.client.post(payments, { ...small, card: { number: '4242424242424242', cvc: '987' } });
+    await org.client.post(payments, undefined, { raw: `{"secret":"${secret}"` });
+    const rows = await allRows(org);
     expect(rows).toHaveLength(6);
     for (const row of rows) {
       expect(row).not.toMatch(/whsec_[A-Za-z0-9]|sbk_sandbox_[0-9A-Za-z]|4242424242|"987"/);
-      for (const hidden of [secret, makes.body.secret, rotated.body.secret, own.key])
+      for (const hidden of [secret, withoutSecret.body.secret, rotated.body.secret, org.key])
         expect(row).not.toContain(String(hidden));
     }
-    const shown = await kept(made, own);
-    expect(JSON.parse(shown?.requestBody ?? '')).toEqual({ url: hook, secret: '[redacted]' });
-    expect(JSON.parse(shown?.responseBody ?? '')).toMatchObject({ id: made.body.id, secret: '[redacted]' });
-    expect(await kept(inPath, own)).toMatchObject({
+    const shown = await storedRow(withSecret, org);
+    expect(JSON.parse(shown?.requestBody ?? '')).toEqual({ url: webhookUrl, secret: '[redacted]' });
+    expect(JSON.parse(shown?.responseBody ?? '')).toMatchObject({
+      id: withSecret.body.id,
+      secret: '[redacted]',
+    });
+    expect(await storedRow(inPath, org)).toMatchObject({
       path: `/_api/${payments}/sbk_sandbox_[redacted]`,
       query: 'cursor=sbk_sandbox_[redacted]',
     });
   });
 
-  test('the last use of a key is known, and being refused is no use', async () => {
-    const own = await tenant(server, { allowedCidrs: ['192.0.2.0/24'] });
+  test('records the last use of a key, and does not count a rejected use', async () => {
+    const org = await tenant(server, { allowedCidrs: ['192.0.2.0/24'] });
     const useOf = async (holder: KeyHolder) => {
       await server.requestLog.flush();
       const text = `select last_used_at as "lastUsedAt", last_used_ip as "lastUsedIp" from api_key_uses
@@ -292,29 +299,29 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       );
       return use;
     };
-    expect(await useOf(own)).toBeUndefined();
-    await own.client.get(payments, '', { remoteAddress: '198.51.100.1' });
-    expect(await useOf(own)).toBeUndefined();
+    expect(await useOf(org)).toBeUndefined();
+    await org.client.get(payments, '', { remoteAddress: '198.51.100.1' });
+    expect(await useOf(org)).toBeUndefined();
     const since = Date.now();
-    await own.client.get(payments, '', { remoteAddress: '192.0.2.1' });
-    const first = await useOf(own);
+    await org.client.get(payments, '', { remoteAddress: '192.0.2.1' });
+    const first = await useOf(org);
     expect(first?.lastUsedIp).toBe('192.0.2.1');
     expect(first?.lastUsedAt).toBeGreaterThanOrEqual(since);
-    await own.client.get(`${payments}/nobody`, '', { remoteAddress: '192.0.2.2' });
-    const second = await useOf(own);
+    await org.client.get(`${payments}/nobody`, '', { remoteAddress: '192.0.2.2' });
+    const second = await useOf(org);
     expect(second?.lastUsedIp).toBe('192.0.2.2');
     expect(second?.lastUsedAt).toBeGreaterThanOrEqual(first?.lastUsedAt ?? 0);
-    // Another node that writes later what it saw earlier changes nothing.
-    const late = { orgId: own.orgId, id: own.keyId, lastUsedAt: since - 1, lastUsedIp: '192.0.2.3' };
+    // A late write by another node with an earlier use changes nothing.
+    const late = { orgId: org.orgId, id: org.keyId, lastUsedAt: since - 1, lastUsedIp: '192.0.2.3' };
     await new RequestJournal(server.database).write({ requests: [], minutes: [], keyUses: [late] });
-    expect(await useOf(own)).toEqual(second);
-    const revoked = await own.addKey({ revoked: true });
+    expect(await useOf(org)).toEqual(second);
+    const revoked = await org.addKey({ revoked: true });
     await revoked.client.get(payments);
     expect(await useOf(revoked)).toBeUndefined();
   });
 
-  test('above the allowance only refusals are kept, above theirs requests are counted', async () => {
-    const own = await tenant(server);
+  test('above the limit it stores only rejections, and above their limit it only counts requests', async () => {
+    const org = await tenant(server);
     let now = Date.now();
     const wallClock = () => now;
     const journal = new RequestJournal(server.database);
@@ -323,17 +330,17 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       wallClock,
       uptime: wallClock,
       onError: () => undefined,
-      keptPerSecond: 2,
-      keptAtOnceMax: 3,
+      storedPerSecond: 2,
+      storedBurstMax: 3,
     });
     const app = openApp(server, { requestLog, wallClock });
-    const client = own.clientOn(app);
+    const client = org.clientOn(app);
     const get = () => client.get(payments);
     const refused = () => client.get(`${payments}/nobody`);
     for (const call of [get, get, get, get, get, refused, refused, refused, refused]) await call();
     await requestLog.flush();
     const count = async () => {
-      const rows = await list(own, { limit: 100 });
+      const rows = await list(org, { limit: 100 });
       return rows.data.map(({ httpStatus }) => httpStatus);
     };
     expect(await count()).toEqual([404, 404, 404, 200, 200, 200]);
@@ -341,7 +348,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     for (const call of [get, get, get, refused, refused, refused]) await call();
     await requestLog.flush();
     expect(await count()).toEqual([404, 404, 200, 200, 404, 404, 404, 200, 200, 200]);
-    const minutes = await findRequestMinutes(server.reader, own.orgId, own.appId, now - 120_000, now + 1, 60);
+    const minutes = await findRequestMinutes(server.reader, org.orgId, org.appId, now - 120_000, now + 1, 60);
     const sum = (name: 'requests' | 'clientErrors' | 'serverErrors' | 'notKept') =>
       minutes.reduce((total, one) => total + one[name], 0);
     expect([sum('requests'), sum('clientErrors'), sum('serverErrors'), sum('notKept')]).toEqual([
@@ -350,20 +357,20 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     await app.close();
   });
 
-  test('minutes add up over nodes and applications, and tell percentiles', async () => {
-    const own = await tenant(server);
-    const other = await own.addKey({ application: 'other' });
-    for (const { client } of [own, own, other]) await client.get(payments);
+  test('minute counts add up over nodes and applications, and provide percentiles', async () => {
+    const org = await tenant(server);
+    const other = await org.addKey({ application: 'other' });
+    for (const { client } of [org, org, other]) await client.get(payments);
     await server.requestLog.flush();
-    await own.client.get(`${payments}/nobody`);
+    await org.client.get(`${payments}/nobody`);
     await server.requestLog.flush();
     const [from, to] = [Date.now() - 3_600_000, Date.now() + 1];
-    const read = async (appId: string | null, orgId = own.orgId) => {
+    const read = async (appId: Id<'application'> | null, orgId = org.orgId) => {
       const rows = await findRequestMinutes(server.reader, orgId, appId, from, to, 120);
       expect(rows.length).toBeLessThanOrEqual(1);
       return rows[0];
     };
-    expect(await read(own.appId)).toMatchObject({ minute: from, requests: 3, clientErrors: 1, notKept: 0 });
+    expect(await read(org.appId)).toMatchObject({ minute: from, requests: 3, clientErrors: 1, notKept: 0 });
     expect(await read(other.appId)).toMatchObject({ requests: 1, clientErrors: 0 });
     const all = await read(null);
     expect(all).toMatchObject({ requests: 4, clientErrors: 1, serverErrors: 0 });
@@ -372,17 +379,17 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     expect(await read(null, (await tenant(server)).orgId)).toBeUndefined();
   });
 
-  describe('is read', () => {
-    let own: Tenant;
+  describe('can be read', () => {
+    let org: Tenant;
     let other: KeyHolder;
     const answers: Record<string, Answer> = {};
     const names = (found: Listed) =>
       found.data.map(({ id }) => Object.entries(answers).find(([, answer]) => idOf(answer) === id)?.[0]);
 
     beforeAll(async () => {
-      own = await tenant(server);
-      other = await own.addKey({ application: 'other' });
-      const { client } = own;
+      org = await tenant(server);
+      other = await org.addKey({ application: 'other' });
+      const { client } = org;
       answers.listed = await client.get(payments);
       answers.created = await client.post(payments, small);
       const { id } = answers.created.body;
@@ -393,18 +400,18 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       answers.elsewhere = await other.client.get('developer_api_customers');
     });
 
-    test('newest first, of the application unless all are asked for', async () => {
-      const mine = ['unsupported', 'wrong', 'missing', 'retrieved', 'created', 'listed'];
-      expect(names(await list(own))).toEqual(mine);
-      expect(names(await list(own, { scope: 'organization' }))).toEqual(['elsewhere', ...mine]);
+    test('newest first, for the application or for the whole organization', async () => {
+      const expected = ['unsupported', 'wrong', 'missing', 'retrieved', 'created', 'listed'];
+      expect(names(await list(org))).toEqual(expected);
+      expect(names(await list(org, { scope: 'organization' }))).toEqual(['elsewhere', ...expected]);
       expect(names(await list(other))).toEqual(['elsewhere']);
-      const [newest] = (await list(own)).data;
+      const [newest] = (await list(org)).data;
       expect(newest).toEqual({
         object: 'request',
         sandbox: true,
         status: 'ok',
         id: idOf(answers.unsupported as Answer),
-        applicationId: own.appId,
+        applicationId: org.appId,
         at: expect.stringMatching(/^\d{4}-.*Z$/),
         method: 'POST',
         path: `/_api/${payments}`,
@@ -413,7 +420,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         httpStatus: 422,
         durationMs: expect.any(Number),
         errorCode: 'unsupported_currency',
-        actor: { kind: 'api_key', id: own.keyId, name: own.keyName },
+        actor: { kind: 'api_key', id: org.keyId, name: org.keyName },
         ip: '127.0.0.1',
         idempotencyKey: expect.any(String),
         isReplay: false,
@@ -425,20 +432,20 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       const seen: unknown[] = [];
       let cursor: string | null = null;
       do {
-        const found: Listed = await list(own, { limit: 4, ...(cursor === null ? {} : { cursor }) });
+        const found: Listed = await list(org, { limit: 4, ...(cursor === null ? {} : { cursor }) });
         seen.push(...names(found));
         expect(found.hasMore).toBe(found.nextCursor !== null);
         cursor = found.nextCursor;
       } while (cursor !== null);
       expect(seen).toEqual(['unsupported', 'wrong', 'missing', 'retrieved', 'created', 'listed']);
-      expect(await list(own, { cursor: 'nonsense' })).toMatchObject({ ok: false, code: 'invalid_cursor' });
+      expect(await list(org, { cursor: 'nonsense' })).toMatchObject({ ok: false, code: 'invalid_cursor' });
     });
 
     test('by every filter', async () => {
-      const whole = (await list(own)).data;
+      const whole = (await list(org)).data;
       const middle = String(whole.find(({ id }) => id === idOf(answers.missing as Answer))?.at);
-      const later = (await list(own, { after: middle, limit: 100 })).data;
-      const earlier = (await list(own, { before: middle, limit: 100 })).data;
+      const later = (await list(org, { after: middle, limit: 100 })).data;
+      const earlier = (await list(org, { before: middle, limit: 100 })).data;
       for (const { at } of later) expect(String(at) > middle).toBe(true);
       for (const { at } of earlier) expect(String(at) < middle).toBe(true);
       const same = whole.filter((one) => one.at === middle);
@@ -461,15 +468,15 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         [{ resourceId: paymentId }, ['retrieved', 'created']],
         [{ apiKeyId: other.keyId }, []],
         [{ apiKeyId: other.keyId, scope: 'organization' }, ['elsewhere']],
-        [{ actorId: own.keyId, status: '404', scope: 'organization' }, ['missing']],
+        [{ actorId: org.keyId, status: '404', scope: 'organization' }, ['missing']],
       ];
       for (const [query, expected] of filters)
-        expect(names(await list(own, query)), JSON.stringify(query)).toEqual(expected);
+        expect(names(await list(org, query)), JSON.stringify(query)).toEqual(expected);
     });
 
     test('one at a time with its bodies, from any application of the organization', async () => {
       const retrieve = (owner: KeyHolder, id: string) =>
-        ask<Body>(server.reader, 'retrieveRequest', owner, {}, { id });
+        readRoute<Body>(server.reader, 'retrieveRequest', owner, {}, { id });
       await server.requestLog.flush();
       const created = answers.created as Answer;
       expect(await retrieve(other, idOf(created))).toMatchObject({
@@ -479,15 +486,15 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         responseBody: created.text,
       });
       for (const id of ['', 'nonsense', formatId('request', newSuffix()), String(created.body.id)])
-        expect(await retrieve(own, id)).toMatchObject({ ok: false, code: 'resource_not_found' });
+        expect(await retrieve(org, id)).toMatchObject({ ok: false, code: 'resource_not_found' });
     });
 
-    test('as groups of errors', async () => {
+    test('as error groups', async () => {
       await server.requestLog.flush();
-      await own.client.get(`${payments}/nobody`);
-      const last = await own.client.get(`${payments}/nobody`);
+      await org.client.get(`${payments}/nobody`);
+      const last = await org.client.get(`${payments}/nobody`);
       await server.requestLog.flush();
-      const found = await ask<Body>(server.reader, 'listRequestErrors', own);
+      const found = await readRoute<Body>(server.reader, 'listRequestErrors', org);
       expect(found).toMatchObject({ object: 'request_errors', status: 'ok', hours: 24 });
       const groups = found.groups as Body[];
       expect(groups[0]).toEqual({
@@ -503,72 +510,74 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         'resource_not_found',
         'unsupported_currency',
       ]);
-      expect(await ask<Body>(server.reader, 'listRequestErrors', other)).toMatchObject({ groups: [] });
+      expect(await readRoute<Body>(server.reader, 'listRequestErrors', other)).toMatchObject({ groups: [] });
     });
 
-    test('by nobody of another organization', async () => {
-      const stranger = await tenant(server);
+    test('only within the organization', async () => {
+      const otherOrg = await tenant(server);
       await server.requestLog.flush();
-      expect((await list(stranger, { scope: 'organization' })).data).toEqual([]);
+      expect((await list(otherOrg, { scope: 'organization' })).data).toEqual([]);
       const id = idOf(answers.created as Answer);
-      const found = await ask<Body>(server.reader, 'retrieveRequest', stranger, {}, { id });
+      const found = await readRoute<Body>(server.reader, 'retrieveRequest', otherOrg, {}, { id });
       expect(found).toMatchObject({ ok: false, code: 'resource_not_found' });
-      const errors = await ask<Body>(server.reader, 'listRequestErrors', stranger, { scope: 'organization' });
+      const errors = await readRoute<Body>(server.reader, 'listRequestErrors', otherOrg, {
+        scope: 'organization',
+      });
       expect(errors).toMatchObject({ groups: [] });
     });
   });
 
-  describe('for keys', () => {
+  describe('for API keys', () => {
     const path = 'developer_api_requests';
-    let own: Tenant;
+    let org: Tenant;
     beforeAll(async () => {
-      own = await tenant(server);
+      org = await tenant(server);
     });
     const ids = (answer: Answer) => answer.body.data.map(({ id }) => id);
 
-    test('has what was answered before, at once', async () => {
-      const first = await own.client.post(payments, small);
-      const second = await own.client.get(`${payments}/nobody`);
-      const listed = await own.client.get(path);
+    test('contains earlier requests at once', async () => {
+      const first = await org.client.post(payments, small);
+      const second = await org.client.get(`${payments}/nobody`);
+      const listed = await org.client.get(path);
       expect(listed.body).toMatchObject({ hasMore: false, nextCursor: null });
       expect(ids(listed)).toEqual([idOf(second), idOf(first)]);
-      const one = await own.client.get(`${path}/${idOf(first)}`);
+      const one = await org.client.get(`${path}/${idOf(first)}`);
       expect(one.body).toMatchObject({
         object: 'request',
         route: 'createPayment',
         httpStatus: 201,
-        actor: { kind: 'api_key', id: own.keyId, name: own.keyName },
+        actor: { kind: 'api_key', id: org.keyId, name: org.keyName },
         requestBody: JSON.stringify(small),
         responseBody: first.text,
       });
       for (const id of ['nonsense', String(first.body.id), formatId('request', newSuffix())])
-        expect((await own.client.get(`${path}/${id}`)).code).toBe('resource_not_found');
-      const stranger = await tenant(server);
-      expect((await stranger.client.get(path, 'scope=organization')).body.data).toEqual([]);
-      expect((await stranger.client.get(`${path}/${idOf(first)}`)).code).toBe('resource_not_found');
+        expect((await org.client.get(`${path}/${id}`)).code).toBe('resource_not_found');
+      const otherOrg = await tenant(server);
+      expect((await otherOrg.client.get(path, 'scope=organization')).body.data).toEqual([]);
+      expect((await otherOrg.client.get(`${path}/${idOf(first)}`)).code).toBe('resource_not_found');
     });
 
-    test('needs all four scopes to read', async () => {
+    test('requires all four read scopes', async () => {
       const reading = scopes.filter((scope) => scope.endsWith(':read'));
       expect(reading).toHaveLength(4);
-      const reader = await own.addKey({ scopes: reading });
+      const reader = await org.addKey({ scopes: reading });
       expect((await reader.client.get(path)).status).toBe(200);
       for (const missing of reading) {
-        const holder = await own.addKey({ scopes: scopes.filter((scope) => scope !== missing) });
+        const holder = await org.addKey({ scopes: scopes.filter((scope) => scope !== missing) });
         const refused = await holder.client.get(path);
         expect(refused.body.error).toMatchObject({ code: 'scope_missing', details: { scope: missing } });
       }
     });
 
-    test('does not show that it is looked at, but when that is refused', async () => {
-      const looker = await tenant(server);
-      const asked = [await looker.client.get(path), await looker.client.get(path, 'limit=0')];
-      expect(asked.map(({ status }) => status)).toEqual([200, 400]);
-      expect(ids(await looker.client.get(path))).toEqual([idOf(asked[1] as Answer)]);
+    test('does not contain its own reads, except rejected ones', async () => {
+      const org = await tenant(server);
+      const reads = [await org.client.get(path), await org.client.get(path, 'limit=0')];
+      expect(reads.map(({ status }) => status)).toEqual([200, 400]);
+      expect(ids(await org.client.get(path))).toEqual([idOf(reads[1] as Answer)]);
       const minutes = await findRequestMinutes(
         server.reader,
-        looker.orgId,
-        looker.appId,
+        org.orgId,
+        org.appId,
         Date.now() - 120_000,
         Date.now() + 1,
         60,
@@ -577,7 +586,7 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       expect(minutes.reduce((sum, { requests }) => sum + requests, 0)).toBeGreaterThanOrEqual(2);
     });
 
-    /** As `logs tail` does it: each time all that is new, in pages, behind the newest that was seen. */
+    /** Reads like `logs tail`: all new requests, in pages, after the newest one already read. */
     function follow(client: ApiClient, from: string, more = '') {
       let after = from;
       return async () => {
@@ -595,14 +604,14 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       };
     }
 
-    test('behind the last that was seen come all others, each once, the slow ones too', async () => {
-      const tailed = await tenant(server);
-      const start = await tailed.client.get(payments);
-      const next = follow(tailed.client, idOf(start));
+    test('after returns all later requests once, including slow ones', async () => {
+      const org = await tenant(server);
+      const start = await org.client.get(payments);
+      const next = follow(org.client, idOf(start));
       expect(await next()).toEqual([]);
-      const asked: string[] = [];
+      const sentIds: string[] = [];
       const seen: string[] = [];
-      // One that comes first and is answered last: its id is older than those that were seen before it.
+      // A request that starts first and completes last: its id is older than those already read.
       let [release, reach] = [() => {}, () => {}];
       const held = new Promise<void>((resolve) => {
         release = resolve;
@@ -619,30 +628,30 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
         },
       };
       const app = openApp(server, { routes: [slow], requestLog: server.requestLog });
-      const late = tailed.clientOn(app).get('slow');
+      const late = org.clientOn(app).get('slow');
       await reached;
       for (let round = 0; round < 4; round += 1) {
-        for (let i = 0; i <= round * 2; i += 1) asked.push(idOf(await tailed.client.get(payments)));
+        for (let i = 0; i <= round * 2; i += 1) sentIds.push(idOf(await org.client.get(payments)));
         seen.push(...(await next()));
       }
-      expect(seen).toEqual(asked);
+      expect(seen).toEqual(sentIds);
       release();
       const answer = await late;
       expect(idOf(answer) < (seen[0] ?? '')).toBe(true);
-      asked.push(idOf(await tailed.client.get(payments)));
-      expect(await next()).toEqual([idOf(answer), asked.at(-1)]);
+      sentIds.push(idOf(await org.client.get(payments)));
+      expect(await next()).toEqual([idOf(answer), sentIds.at(-1)]);
       expect(await next()).toEqual([]);
       await app.close();
     });
 
-    test('filters hold behind the last that was seen, and one that nobody kept is a time', async () => {
-      const tailed = await tenant(server);
-      const before = await tailed.client.get(payments);
+    test('after works with filters, and an unknown id counts as its time', async () => {
+      const org = await tenant(server);
+      const before = await org.client.get(payments);
       const unknown = formatId('request', newSuffix());
-      const refused = await tailed.client.get(`${payments}/nobody`);
-      const elsewhere = await (await tailed.addKey({ application: 'other' })).client.get(payments);
-      const after = await tailed.client.get(payments);
-      const list = async (query: string) => ids(await tailed.client.get(path, query));
+      const refused = await org.client.get(`${payments}/nobody`);
+      const elsewhere = await (await org.addKey({ application: 'other' })).client.get(payments);
+      const after = await org.client.get(payments);
+      const list = async (query: string) => ids(await org.client.get(path, query));
       const behind = `after=${idOf(before)}`;
       expect(await list(behind)).toEqual([idOf(after), idOf(refused)]);
       expect(await list(`${behind}&scope=organization`)).toEqual([after, elsewhere, refused].map(idOf));
@@ -651,15 +660,15 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       expect(await list(`after=${unknown}`)).toEqual([idOf(after), idOf(refused)]);
       expect(await list(`after=${formatId('request', newSuffix())}`)).toEqual([]);
       for (const wrong of ['after=x', 'after=', `after=${unknown.toUpperCase()}`, 'after=pay_1'])
-        expect((await tailed.client.get(path, wrong)).code, wrong).toBe('invalid_request');
+        expect((await org.client.get(path, wrong)).code, wrong).toBe('invalid_request');
     });
   });
 
-  test('what is rare among many is found page by page, each with a bound', async () => {
-    const own = await tenant(server);
-    const rare = await own.client.post(payments, small);
+  test('finds a rare request among many page by page, with a limit per page', async () => {
+    const org = await tenant(server);
+    const rare = await org.client.post(payments, small);
     await server.requestLog.flush();
-    const template = (await kept(rare, own)) as RequestRow;
+    const template = (await storedRow(rare, org)) as RequestRow;
     const journal = new RequestJournal(server.database);
     for (let batch = 0; batch < 5; batch += 1) {
       const requests = Array.from({ length: 2_200 }, () => ({
@@ -670,17 +679,17 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
       await journal.write({ requests, minutes: [], keyUses: [] });
     }
     for (const query of [{ method: 'POST' }, { method: 'POST', scope: 'organization' }]) {
-      const first = await list(own, query);
+      const first = await list(org, query);
       expect(first).toMatchObject({ data: [], hasMore: true });
-      const second = await list(own, { ...query, cursor: first.nextCursor });
+      const second = await list(org, { ...query, cursor: first.nextCursor });
       expect(second).toMatchObject({ data: [{ id: idOf(rare) }], hasMore: false, nextCursor: null });
     }
   });
 
-  test('what is old enough is deleted, the counts later than the requests', async () => {
-    const own = await tenant(server);
+  test('deletes expired requests, and their counts later', async () => {
+    const org = await tenant(server);
     const journal = new RequestJournal(server.database);
-    const template = (await kept(await own.client.get(payments), own)) as RequestRow;
+    const template = (await storedRow(await org.client.get(payments), org)) as RequestRow;
     const longAgo = Date.UTC(2001, 0, 1);
     const old = (days: number) => {
       const at = longAgo + days * dayMs;
@@ -688,15 +697,15 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     };
     const [count] = await findRequestMinutes(
       server.reader,
-      own.orgId,
-      own.appId,
+      org.orgId,
+      org.appId,
       Date.now() - dayMs,
       Date.now(),
     );
     expect(count).toBeDefined();
     const minute = (days: number) => ({
-      orgId: own.orgId,
-      appId: own.appId,
+      orgId: org.orgId,
+      appId: org.appId,
       minute: longAgo + days * dayMs,
       ...{ requests: 1, clientErrors: 0, serverErrors: 0, notKept: 0 },
       ...{ us500: 1, ms1: 0, ms2: 0, ms5: 0, ms10: 0, ms20: 0, ms50: 0, ms100: 0, ms200: 0 },
@@ -710,13 +719,13 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     expect(await journal.reap(longAgo + dayMs)).toBe(1);
     expect(await journal.reap(longAgo + dayMs + 1)).toBe(1);
     expect(await journal.reapMinutes(longAgo + dayMs + 1)).toBe(2);
-    const left = await findRequestMinutes(server.reader, own.orgId, own.appId, longAgo, longAgo + 9 * dayMs);
+    const left = await findRequestMinutes(server.reader, org.orgId, org.appId, longAgo, longAgo + 9 * dayMs);
     expect(left.map((one) => one.minute)).toEqual([longAgo + 2 * dayMs]);
-    expect((await list(own, { before: '2002-01-01T00:00:00Z' })).data).toHaveLength(1);
-    expect((await list(own)).data).toHaveLength(2);
+    expect((await list(org, { before: '2002-01-01T00:00:00Z' })).data).toHaveLength(1);
+    expect((await list(org)).data).toHaveLength(2);
   });
 
-  test('a database that fails costs rows of the log, and no request', async () => {
+  test('a database failure loses log rows, but fails no request', async () => {
     const gone = await openPglite({ dataDirectory: undefined, onCrash: () => undefined });
     await gone.close();
     const problems: string[] = [];
@@ -736,40 +745,40 @@ describe.each(databaseKinds)('the request log on %s', (kind) => {
     await app.close();
   });
 
-  test('a server that closes writes what it has', async () => {
+  test('a closing server writes its pending rows', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'sandbank-requests-'));
-    const where =
+    const settings =
       kind === 'pglite'
         ? { dataDirectory: folder }
         : { databaseUrl: await migratedDatabase(inject('postgresUrl')), secret: 's'.repeat(32) };
-    const before = await openServer(kind, where);
-    const own = await tenant(before);
-    const answer = await own.client.post(payments, small);
+    const before = await openServer(kind, settings);
+    const org = await tenant(before);
+    const answer = await org.client.post(payments, small);
     await before.close();
-    const after = await openServer(kind, where);
-    const row = await findRequest(after.reader, own.orgId, idOf(answer));
+    const after = await openServer(kind, settings);
+    const row = await findRequest(after.reader, org.orgId, idOf(answer));
     await after.close();
     await rm(folder, { recursive: true, force: true });
     expect(row).toMatchObject({ httpStatus: 201, responseBody: answer.text });
   });
 });
 
-test('behind the last that was seen come the requests of all nodes, each once', async () => {
+test('after returns the requests of all nodes, each once', async () => {
   const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const nodes = await Promise.all(
     [1, 2].map(() => openServer('postgres', { databaseUrl, secret: 's'.repeat(32) })),
   );
   const [one, two] = nodes as [Server, Server];
-  const own = await tenant(one);
-  const there = own.clientOn(two.app);
-  let after = idOf(await own.client.get(payments));
+  const org = await tenant(one);
+  const there = org.clientOn(two.app);
+  let after = idOf(await org.client.get(payments));
   await one.requestLog.flush();
-  const asked = new Set<string>();
+  const sentIds = new Set<string>();
   const seen: string[] = [];
-  const look = async () => {
+  const readNew = async () => {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const query: string = `limit=100&after=${after}${cursor === '' ? '' : `&cursor=${cursor}`}`;
-      const page: Answer = await own.client.get('developer_api_requests', query);
+      const page: Answer = await org.client.get('developer_api_requests', query);
       seen.push(...page.body.data.map(({ id }) => id));
       cursor = page.body.nextCursor;
       if (cursor === null) after = page.body.data[0]?.id ?? after;
@@ -777,15 +786,15 @@ test('behind the last that was seen come the requests of all nodes, each once', 
   };
   for (let round = 0; round < 20; round += 1) {
     const answers = await Promise.all(
-      [own.client, there, own.client, there].map((client) => client.get(payments)),
+      [org.client, there, org.client, there].map((client) => client.get(payments)),
     );
-    for (const answer of answers) asked.add(idOf(answer));
-    // The other node writes when it likes; here it likes to do so while this one does.
-    await Promise.all([two.requestLog.flush(), look()]);
+    for (const answer of answers) sentIds.add(idOf(answer));
+    // The other node writes at any time; here it writes while this node reads.
+    await Promise.all([two.requestLog.flush(), readNew()]);
   }
   await two.requestLog.flush();
-  await look();
-  expect(seen).toHaveLength(asked.size);
-  expect(new Set(seen)).toEqual(asked);
+  await readNew();
+  expect(seen).toHaveLength(sentIds.size);
+  expect(new Set(seen)).toEqual(sentIds);
   await Promise.all(nodes.map((node) => node.close()));
 });

@@ -14,16 +14,16 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 
 const path = 'developer_api_reset';
 const payments = 'developer_api_payments';
-/** Much is done, and the machine may have other things to do. */
-const stormMsMax = 180_000;
+/** These tests do much work, and the machine may be busy. */
+const loadTimeoutMs = 180_000;
 const writes = scopes.filter((scope) => scope.endsWith(':write'));
 
-async function expectSound({ database }: Server): Promise<void> {
+async function expectConsistent({ database }: Server): Promise<void> {
   const { checks } = await verify(database);
   expect(checks.flatMap(({ name, differences }) => differences.map((one) => ({ name, ...one })))).toEqual([]);
 }
 
-/** Rows whose record is not there: of a batch that was half deleted, or half written. */
+/** Rows whose record does not exist, left by a partially deleted or partially written batch. */
 const orphans = `
   select 'history' as what, h.resource_id as id from state_history h where h.org_id = $1
     and h.resource in ('payment', 'customer', 'refund', 'dispute', 'transfer') and not exists (
@@ -55,7 +55,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
   beforeAll(async () => {
-    // Its own: the books of the whole database are verified, and other files fill the shared one.
+    // A separate server: the tests verify the whole database, and other files fill the shared one.
     server = await openServer(kind);
     receiver = await openReceiver();
   });
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
 
   describe('200', () => {
     let acme: Tenant;
-    let neighbour: Tenant;
+    let otherOrg: Tenant;
     let before: Readonly<Record<string, number>>;
     let after: Readonly<Record<string, number>>;
     let foreign: Readonly<Record<string, number>>;
@@ -75,8 +75,8 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     const all = organizationTables.map(({ name }) => name);
 
     beforeAll(async () => {
-      [acme, neighbour] = [await tenant(server), await tenant(server)];
-      for (const { client, orgId } of [acme, neighbour]) {
+      [acme, otherOrg] = [await tenant(server), await tenant(server)];
+      for (const { client, orgId } of [acme, otherOrg]) {
         await populate(client, receiver.url);
         await settle(server, orgId);
       }
@@ -85,27 +85,30 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
       await settle(server, acme.orgId);
       await server.requestLog.flush();
       before = await countRows(server, acme.orgId, all);
-      foreign = await countRows(server, neighbour.orgId, tablesOf('kept', 'record'));
+      foreign = await countRows(server, otherOrg.orgId, tablesOf('configuration', 'record'));
       const { status, body, text } = await acme.client.post(path);
       expect(status, text).toBe(200);
       expect(body).toMatchObject({ object: 'reset', sandbox: true, status: 'ok' });
       deleted = body.deleted as typeof deleted;
       after = await countRows(server, acme.orgId, all);
-      // A request is logged after its answer: the reset itself may be there already.
+      // A request is logged after its response: the reset itself may already be there.
       olderRequests = await server.database.query(
         { name: '', text: 'select method, path from requests where org_id = $1 and path <> $2' },
         [acme.orgId, `/_api/${path}`],
       );
     });
 
-    test.each(tablesOf('record').filter((name) => name !== 'state_history'))('%s: all gone', (table) => {
-      expect(before[table], 'there was something to delete').toBeGreaterThan(0);
-      expect(after[table]).toBe(0);
-      const name = table.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      expect(deleted[name]).toBe(before[table]);
-    });
+    test.each(tablesOf('record').filter((name) => name !== 'state_history'))(
+      '%s: all rows are deleted',
+      (table) => {
+        expect(before[table], 'there were rows to delete').toBeGreaterThan(0);
+        expect(after[table]).toBe(0);
+        const name = table.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+        expect(deleted[name]).toBe(before[table]);
+      },
+    );
 
-    test('the history of records is gone, that of what stays is kept', async () => {
+    test('deletes the history of deleted records, and retains the history of the others', async () => {
       const rows = await server.database.query<{ resource: string; events: number }>(
         {
           name: '',
@@ -124,21 +127,21 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     });
 
     test.each(['organizations', 'applications', 'api_keys', 'webhooks', 'clocks', 'audit'])(
-      '%s: kept',
+      '%s: retained',
       (table) => {
         expect(before[table]).toBeGreaterThan(0);
         expect(after[table]).toBeGreaterThanOrEqual(before[table] ?? 0);
       },
     );
 
-    test('the kept answers are gone but its own, and so are the logged requests', async () => {
+    test('deletes all stored responses except its own, and the logged requests', async () => {
       expect(before.idempotency).toBeGreaterThan(10);
       expect(after.idempotency).toBe(1);
       expect(before.requests).toBeGreaterThan(10);
       expect(olderRequests).toEqual([]);
     });
 
-    test('the clock shows real time, and webhooks are enabled or disabled as they were', async () => {
+    test('the clock shows real time, and webhooks are enabled or disabled as before', async () => {
       expect((await acme.client.get('developer_api_clock')).body).toMatchObject({
         status: 'running',
         offsetSeconds: 0,
@@ -147,21 +150,21 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
       expect(data.map(({ status }) => status).sort()).toEqual(['disabled', 'enabled']);
     });
 
-    test('another organization has all of its own', async () => {
-      expect(await countRows(server, neighbour.orgId, tablesOf('kept', 'record'))).toEqual(foreign);
+    test('another organization retains all rows', async () => {
+      expect(await countRows(server, otherOrg.orgId, tablesOf('configuration', 'record'))).toEqual(foreign);
     });
 
-    test('the books are sound, and everything can begin anew', async () => {
-      await expectSound(server);
+    test('the ledger is consistent, and the organization can be used again', async () => {
+      await expectConsistent(server);
       const { id } = (await acme.client.post(payments, { amount: 500, currency: 'EUR' })).body;
       await acme.client.post(`${payments}/${id}/advance`, { to: 'settled' });
       const { ledger_balances: balances } = await countRows(server, acme.orgId, ['ledger_balances']);
       expect(balances).toBeGreaterThan(0);
-      await expectSound(server);
+      await expectConsistent(server);
       await expectNoOrphans(server, acme.orgId);
     });
 
-    test('it is in the audit trail', async () => {
+    test('is in the audit log', async () => {
       const rows = await server.database.query(
         {
           name: '',
@@ -173,7 +176,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     });
   });
 
-  test('the same request again is answered with the first answer, and deletes nothing', async () => {
+  test('the same request again returns the first response, and deletes nothing', async () => {
     const { client } = await tenant(server);
     await client.post(payments, { amount: 1, currency: 'EUR' });
     const idempotencyKey = randomUUID();
@@ -188,7 +191,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     expect(other.code).toBe('idempotency_key_reused');
   });
 
-  test('a key of before can be used again for anything', async () => {
+  test('an earlier idempotency key can be reused for any request', async () => {
     const { client } = await tenant(server);
     const idempotencyKey = randomUUID();
     await client.post(payments, { amount: 1, currency: 'EUR' }, { idempotencyKey });
@@ -220,7 +223,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     const acme = await tenant(server);
     const other = await acme.addKey({ application: 'mobile' });
     let answer: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => {
+    const received = new Promise<void>((resolve) => {
       void openReceiver((_received, response) => {
         answer = () => response.writeHead(204).end();
         resolve();
@@ -233,7 +236,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     await other.client.post('developer_api_webhooks', { url: slowReceiver.url });
     await other.client.post(payments, { amount: 10, currency: 'EUR' });
     const advance = other.client.post('developer_api_clock/advance', { seconds: 60 });
-    await asked;
+    await received;
     const refused = await acme.client.post(path);
     expect(refused.code).toBe('clock_advancing');
     expect(refused.headers['retry-after']).toBe('1');
@@ -244,31 +247,31 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     await slowReceiver.close();
   });
 
-  test('a delivery that is on its way when its organization is reset leaves nothing behind', async () => {
+  test('a delivery in flight during the reset leaves no rows behind', async () => {
     const { client, orgId } = await tenant(server);
     const answers: (() => void)[] = [];
     const slow = await openReceiver((_received, response) => {
       answers.push(() => response.writeHead(204).end());
     });
     await client.post('developer_api_webhooks', { url: slow.url, maxConcurrency: 2 });
-    const made = Array.from({ length: 10 }, () => client.post(payments, { amount: 1, currency: 'EUR' }));
-    await Promise.all(made);
+    const requests = Array.from({ length: 10 }, () => client.post(payments, { amount: 1, currency: 'EUR' }));
+    await Promise.all(requests);
     await slow.waitFor(2);
     expect((await client.post(path)).body.deleted).toMatchObject({ events: 10, deliveries: 10 });
     for (const answer of answers) answer();
     slow.answer((_received, response) => response.writeHead(204).end());
-    // One made now comes behind whatever was still to be sent.
+    // An event created now is sent after all pending ones.
     await client.post('developer_api_customers', { name: 'Ada' });
     await settle(server, orgId);
     const types = slow.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
     expect(types.filter((type) => type === 'payment.created').length).toBeLessThanOrEqual(2);
     expect(types).toContain('customer.created');
     await expectNoOrphans(server, orgId);
-    await expectSound(server);
+    await expectConsistent(server);
     await slow.close();
   });
 
-  test('a test of a webhook that is under way is told that its organization was reset', async () => {
+  test('a webhook test in progress returns 404 after the reset', async () => {
     const { client, orgId } = await tenant(server);
     let answer: () => void = () => undefined;
     const slow = await openReceiver((_received, response) => {
@@ -284,21 +287,21 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     await slow.close();
   });
 
-  test('resets in the middle of everything leave nothing half', { timeout: stormMsMax }, async () => {
+  test('resets under concurrent load leave no partial data', { timeout: loadTimeoutMs }, async () => {
     const acme = await tenant(server);
     await acme.client.post('developer_api_webhooks', { url: receiver.url });
-    await storm([acme.client], acme.client, 32, 6);
+    await runUnderLoad([acme.client], acme.client, 32, 6);
     await settle(server, acme.orgId);
     await expectNoOrphans(server, acme.orgId);
-    await expectSound(server);
+    await expectConsistent(server);
   });
 });
 
-test('resets from two nodes in the middle of everything leave nothing half', {
-  timeout: stormMsMax,
+test('resets from two nodes under concurrent load leave no partial data', {
+  timeout: loadTimeoutMs,
 }, async () => {
   const databaseUrl = await migratedDatabase(inject('postgresUrl'));
-  const secret = 'the same for all nodes of a test run';
+  const secret = 'the shared secret of both nodes, for this test';
   const nodes = [
     await openServer('postgres', { databaseUrl, secret }),
     await openServer('postgres', { databaseUrl, secret }),
@@ -307,30 +310,30 @@ test('resets from two nodes in the middle of everything leave nothing half', {
   const acme = await tenant(nodes[0]);
   await acme.client.post('developer_api_webhooks', { url: receiver.url });
   const clients = nodes.map(({ app }) => acme.clientOn(app));
-  await storm(clients, acme.clientOn(nodes[1].app), 32, 10);
+  await runUnderLoad(clients, acme.clientOn(nodes[1].app), 32, 10);
   await settle(nodes[0], acme.orgId);
   await expectNoOrphans(nodes[0], acme.orgId);
-  await expectSound(nodes[0]);
+  await expectConsistent(nodes[0]);
   for (const node of nodes) await node.close();
   await receiver.close();
 });
 
-/** Clients that make and move records, replay events and name customers, while resets run again and again. */
-async function storm(
+/** Clients create and advance records, replay events and reference customers while resets run repeatedly. */
+async function runUnderLoad(
   clients: readonly ApiClient[],
-  resetter: ApiClient,
+  resetClient: ApiClient,
   count: number,
   resets: number,
 ): Promise<void> {
   let isOver = false;
-  let made = 0;
+  let created = 0;
   const seen = new Set<number>();
   const work = async (n: number): Promise<void> => {
     const client = clients[n % clients.length];
     const send = async (at: string, body?: unknown): Promise<string | undefined> => {
       const answer = await client?.post(at, body);
       seen.add(answer?.status ?? 0);
-      // Records vanish at any time, and whoever names one is told so; nothing else may go wrong.
+      // Records can disappear at any time, and requests for them get an error; no other failure is allowed.
       expect([200, 201, 404, 409, 422, 503], answer?.text).toContain(answer?.status);
       return answer && answer.status < 300 ? answer.body.id : undefined;
     };
@@ -339,7 +342,7 @@ async function storm(
       const body = { amount: 100, currency: 'EUR', ...(customerId === undefined ? {} : { customerId }) };
       const id = await send(payments, body);
       if (id === undefined) continue;
-      made += 1;
+      created += 1;
       await send(`${payments}/${id}/advance`, { to: n % 2 === 0 ? 'settled' : 'authorized' });
       if (n % 4 === 0) await send(`${payments}/${id}/refund`, { amount: 10 });
       if (n % 8 === 0) {
@@ -351,10 +354,10 @@ async function storm(
   const working = Array.from({ length: count }, (_, n) => work(n));
   const ended = Promise.all(working);
   for (let done = 0; done < resets; ) {
-    // Each of them meets records, else it would prove nothing.
-    for (const until = made + count / 2; made < until; )
+    // Each reset deletes existing records; otherwise the test would prove nothing.
+    for (const until = created + count / 2; created < until; )
       await Promise.race([new Promise((resolve) => setImmediate(resolve)), ended]);
-    const { status, text } = await resetter.post(path);
+    const { status, text } = await resetClient.post(path);
     expect([200, 503], text).toContain(status);
     if (status === 200) done += 1;
   }
@@ -363,8 +366,8 @@ async function storm(
   expect([...seen]).toContain(201);
 }
 
-test('this file provokes exactly the codes that coverage counts on', () => {
-  const incidental = ['service_unavailable', 'resource_not_found', 'customer_not_found'];
-  const seen = [...seenCodes].filter((code) => !incidental.includes(code)).sort();
+test('covers exactly the error codes listed for this file', () => {
+  const optionalCodes = ['service_unavailable', 'resource_not_found', 'customer_not_found'];
+  const seen = [...seenCodes].filter((code) => !optionalCodes.includes(code)).sort();
   expect(seen).toEqual(expectedErrorCodes.reset);
 });

@@ -5,15 +5,15 @@ import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 
-describe.each(databaseKinds)('what was sent and answered, on %s', (kind) => {
+describe.each(databaseKinds)('stored attempt bodies, on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
-    // Its own: the bodies of all organizations are cleared.
+    // A separate server: the test clears the bodies of all organizations.
     server = await openServer(kind);
   });
   afterAll(() => server?.close());
 
-  it('is cleared when it is old enough; that there was an attempt, and what came of it, stays', async () => {
+  it('are cleared once they are old enough; the attempt and its outcome remain', async () => {
     const receiver = await openReceiver((_received, response) =>
       response.writeHead(500).end('no, thank you'),
     );

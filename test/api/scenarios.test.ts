@@ -6,25 +6,25 @@ import { type PaymentApi, paymentApi, payments } from '../support/payments.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
-/** What the scenarios do is tested beside the machine, in src/resources/payment-scenario and test/model. */
+/** The effects of scenarios are tested next to the machine, in src/resources/payment-scenario and test/model. */
 describe.each(databaseKinds)('card numbers on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
-  let life: PaymentApi;
+  let paymentsApi: PaymentApi;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
-    life = paymentApi(acme.client);
+    paymentsApi = paymentApi(acme.client);
   });
 
-  test('every test card stands for its scenario, and only its last four digits are kept', async () => {
+  test('every test card selects its scenario, and only its last four digits are stored', async () => {
     const cards = Object.keys(testCards);
-    const made = await runConcurrently(cards, (number) =>
-      life.create({ paymentMethod: { type: 'card', number } }),
+    const created = await runConcurrently(cards, (number) =>
+      paymentsApi.create({ paymentMethod: { type: 'card', number } }),
     );
-    expect(Object.fromEntries(made.map(({ scenario }, i) => [cards[i], scenario]))).toEqual(testCards);
-    made.forEach(({ paymentMethod }, i) => {
+    expect(Object.fromEntries(created.map(({ scenario }, i) => [cards[i], scenario]))).toEqual(testCards);
+    created.forEach(({ paymentMethod }, i) => {
       expect(paymentMethod).toEqual({ type: 'card', lastFour: cards[i]?.slice(-4) });
     });
     for (const table of ['payments', 'events', 'idempotency', 'audit', 'state_history']) {
@@ -34,7 +34,7 @@ describe.each(databaseKinds)('card numbers on %s', (kind) => {
   });
 
   test.each(['4111111111111111', '12345678', '4242 4242 4242 4242', ''])(
-    'the card number "%s" is refused, and stored nowhere',
+    'rejects the card number "%s", and stores it nowhere',
     async (number) => {
       const answer = await acme.client.post(payments, {
         amount: 100,

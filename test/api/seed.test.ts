@@ -31,14 +31,14 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     );
     return row?.n;
   };
-  // The authenticator keeps what it knows of a key for a second, so the row itself is asked.
+  // The authenticator caches a key for a second, so this reads the row.
   const stored = async (last: string) => {
     const text = 'select status, scopes, name, version from api_keys where last_four = $1';
     const [row] = await server.database.query<object>({ name: '', text }, [last]);
     return row;
   };
 
-  it('can be applied again and again: nothing is made twice and no history grows', async () => {
+  it('can be applied repeatedly: creates no duplicates and no history', async () => {
     await apply(seedOf('Again', { key: key('aa01') }));
     const before = await Promise.all(
       ['organizations', 'applications', 'api_keys', 'state_history'].map(count),
@@ -53,7 +53,7 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     ).toEqual(before);
   });
 
-  it('survives a database connection that is lost while it is applied', async () => {
+  it('survives a lost database connection while it is applied', async () => {
     let lost = 0;
     const lose = () => {
       lost += 1;
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     expect(await stored('cc09')).toMatchObject({ status: 'active', version: 1 });
   });
 
-  it('changes what it declares differently', async () => {
+  it('applies changed declarations', async () => {
     await apply(seedOf('Change', { key: key('bb01') }));
     await apply(seedOf('Change', { key: key('bb01'), name: 'new', scopes: ['customers:read'] }));
     expect(await stored('bb01')).toEqual({
@@ -85,14 +85,14 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     });
   });
 
-  it('revokes a key for good', async () => {
+  it('revokes a key permanently', async () => {
     await apply(seedOf('Revoke', { key: key('cc01'), revoked: true }));
     expect(await stored('cc01')).toMatchObject({ status: 'revoked', version: 2 });
     await apply(seedOf('Revoke', { key: key('cc01') }));
     expect(await stored('cc01')).toMatchObject({ status: 'revoked', version: 2 });
   });
 
-  it('cannot give one key to two owners', async () => {
+  it('rejects one key for two owners', async () => {
     await apply(seedOf('Owner', { key: key('dd01') }));
     await expect(apply(seedOf('Thief', { key: key('dd01') }))).rejects.toThrow(SeedProblem);
     await expect(apply(seedOf('Owner', { key: key('dd01') }, 'other'))).rejects.toThrow(
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     );
   });
 
-  it('keeps no key: only its hash and its last four characters', async () => {
+  it('stores no key: only its hash and its last four characters', async () => {
     await apply(seedOf('Hash', { key: key('ee01') }));
     for (const table of ['api_keys', 'audit', 'state_history', 'events']) {
       const rows = await server.database.query<object>(
@@ -128,7 +128,7 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     return rows[0];
   };
 
-  it('declares webhooks, as often as one likes; a changed secret is exchanged, a secret left out is made and told once', async () => {
+  it('declares webhooks repeatedly; a changed secret is rotated, an omitted one is generated and printed once', async () => {
     const url = `http://127.0.0.1:9000/${kind}`;
     expect(await apply(webhookSeed('Hooks', { url, secret }))).toEqual([]);
     const first = await webhook(url);
@@ -143,22 +143,22 @@ describe.each(databaseKinds)('a seed file on %s', (kind) => {
     expect((await webhook(url))?.secrets).not.toEqual(first?.secrets);
 
     const other = `${url}/other`;
-    const made = await apply(webhookSeed('Hooks', { url: other }));
-    expect(made).toEqual([{ url: other, secret: expect.stringMatching(/^whsec_.{44}$/) }]);
+    const created = await apply(webhookSeed('Hooks', { url: other }));
+    expect(created).toEqual([{ url: other, secret: expect.stringMatching(/^whsec_.{44}$/) }]);
     expect(await apply(webhookSeed('Hooks', { url: other }))).toEqual([]);
   });
 
-  it('refuses webhooks that could never be sent to, in a sentence', async () => {
+  it('rejects webhook URLs that could never be sent to, with a readable message', async () => {
     expect(() => webhookSeed('Bad', { url: 'http://x.test', eventTypes: ['payment.capture'] })).toThrow(
       SeedProblem,
     );
     expect(() => webhookSeed('Bad', { url: 'http://x.test', secret: 'whsec_short' })).toThrow(SeedProblem);
     const seed = webhookSeed('Bad', { url: 'http://me:secret@x.test/' });
-    await expect(apply(seed)).rejects.toThrow(/holds credentials/);
+    await expect(apply(seed)).rejects.toThrow(/contains credentials/);
   });
 });
 
-describe('the form of a seed file', () => {
+describe('the seed file format', () => {
   it.each([
     [{ key: 'sbk_live_0123' }, '/key'],
     [{ key: key('1'), scopes: ['everything'] }, '/scopes'],
@@ -166,11 +166,11 @@ describe('the form of a seed file', () => {
     [{ key: key('1'), allowedCidrs: ['10.0.0.0/33'] }, '10.0.0.0/33'],
     [{ key: key('1'), allowedCidrs: ['::1/8/8'] }, '::1/8/8'],
     [{ key: key('1'), colour: 'red' }, '/colour'],
-  ])('is refused with its place: %j', (apiKey, words) => {
-    expect(() => seedOf('Form', apiKey)).toThrow(words);
+  ])('is rejected with the path of the error: %j', (apiKey, message) => {
+    expect(() => seedOf('Form', apiKey)).toThrow(message);
   });
 
-  it('takes rates of currencies, and of nothing else', () => {
+  it('accepts exchange rates for supported currencies only', () => {
     const rated = (rates: Record<string, string>) => () =>
       checkedSeed(
         { organizations: [{ name: 'Acme', applications: [{ name: 'web', fx: { rates } }] }] },
@@ -182,7 +182,7 @@ describe('the form of a seed file', () => {
     expect(rated({ 'eur/usd': '1' })).toThrow('eur');
   });
 
-  it('takes users and webhooks', () => {
+  it('accepts users and webhooks', () => {
     const users = [{ email: 'dev@acme.test', password: 'correct horse battery', role: 'owner' }];
     const webhooks = [{ url: 'http://127.0.0.1:9000/hook', eventTypes: ['*'], retryProfile: 'fast' }];
     const seed = (some: unknown) =>

@@ -15,7 +15,7 @@ const head = 'date,provider,provider_transaction_id,currency,gross,fee,net,settl
 const tomorrow = '2031-03-05';
 const morning = `${tomorrow}T06:00:00.000Z`;
 
-/** Which payments are paid out when, and how much, is tested beside this resource, in src/resources/settlements. */
+/** Settlement dates and amounts are tested next to this resource, in src/resources/settlements. */
 describe.each(databaseKinds)('settlements on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
@@ -23,7 +23,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   let shop: Merchant;
 
   beforeAll(async () => {
-    // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
+    // Without the timer worker: it follows real time, and these tests use their own clock.
     server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock: () => wall });
   });
@@ -35,7 +35,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   const listed = async (query = '') => expectOk(await shop.client.get(settlements, query));
   const report = async (date: string, query = '') =>
     expectOk(await shop.client.get(`${settlements}/${date}`, query));
-  /** What the provider calls a payment. */
+  /** The provider's transaction id of a payment. */
   const nameOf = (id: string, provider = 'meridian') => providers.get(provider)?.transactionId(id);
 
   async function csv(date: string, query = '', accept = 'text/csv') {
@@ -47,15 +47,15 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   }
 
   describe('a captured payment', () => {
-    test('of another application is paid out by the clock of that one, in the report of the organization', async () => {
-      const sister = await shop.addKey({ application: 'second' });
-      const client = sister.clientOn(app);
+    test("of another application settles by that application's clock, in the organization's report", async () => {
+      const otherApp = await shop.addKey({ application: 'second' });
+      const client = otherApp.clientOn(app);
       await clockApi(client).advanceTo(startTime + 100 * dayMs);
       await paymentApi(client).createAndAdvance(['capture']);
       await shop.clock.advance({ seconds: 5 * 86_400 });
       expect((await listed()).data).toEqual([]);
       await clockApi(client).advance({ seconds: 86_400 });
-      // Her day is far ahead of ours, so it is not over for us.
+      // The other application's day is far ahead of ours, so it is not over for us.
       expect((await listed()).data).toMatchObject([{ id: '2031-06-13', status: 'open', lines: 1 }]);
       await clockApi(client).advance({ seconds: 86_400 });
       expect(expectOk(await client.get(settlements)).data).toMatchObject([{ status: 'closed' }]);
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   });
 
   describe('200', () => {
-    test('a report shows each line with the names of the provider and none of ours', async () => {
+    test("a report has the provider's ids in each line, and none of our ids", async () => {
       const payment = await shop.payments.createAndAdvance(['capture']);
       await shop.clock.advanceTo(Date.parse(morning));
       expect(await report(tomorrow)).toEqual({
@@ -98,7 +98,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       expect(JSON.stringify(await report(tomorrow))).not.toContain(payment.id);
     });
 
-    test('the days of reports are listed newest first, in pages, with totals by currency', async () => {
+    test('lists report days newest first, in pages, with totals by currency', async () => {
       await shop.payments.createAndAdvance(['capture'], { amount: 20_000, currency: 'USD' });
       await shop.payments.createAndAdvance(['capture'], { amount: 5_000 });
       await shop.payments.createAndAdvance(['capture'], { amount: 1_000 });
@@ -122,7 +122,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
         [euros],
         [euros],
         [euros],
-        // 2.9 % of 700 are 20.3, and 30.
+        // 2.9 % of 700 is 20.3, plus 30.
         [euros, { currency: 'JPY', lines: 1, gross: 700, fee: 50, net: 650 }],
         // 175 and 59; 580 and 30.
         [
@@ -151,10 +151,11 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       expect((await report(tomorrow)).status).toBe('open');
     });
 
-    test('the lines of a report come in pages, in the order in which they were settled', async () => {
-      const made = [];
-      for (let i = 0; i < 7; i += 1) made.push(await shop.payments.createAndAdvance(['capture', 'settle']));
-      const names = made.map(({ id }) => nameOf(id));
+    test('report lines come in pages, in settlement order', async () => {
+      const settled = [];
+      for (let i = 0; i < 7; i += 1)
+        settled.push(await shop.payments.createAndAdvance(['capture', 'settle']));
+      const names = settled.map(({ id }) => nameOf(id));
       const whole = await report('2031-03-04');
       expect(whole.data.map(({ providerTransactionId }) => providerTransactionId)).toEqual(names);
       for (const limit of [1, 3, 7, 8])
@@ -164,14 +165,14 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       expect(await report('2031-03-04', 'limit=2')).toMatchObject({ lines: 7, hasMore: true });
     });
 
-    test('sums beyond what JSON numbers hold are written as text', async () => {
+    test('sums beyond the safe integer range are returned as text', async () => {
       await insertLines('2031-03-04', 10_000, 999_999_999_999n);
       const [total] = (await report('2031-03-04')).totals as { gross: unknown; fee: unknown; net: unknown }[];
       expect(total).toMatchObject({ gross: '9999999999990000', fee: 10_000, net: '9999999999980000' });
     });
   });
 
-  /** Lines as the engine would write them, many at once. */
+  /** Inserts lines as the engine would write them, many at once. */
   async function insertLines(date: string, count: number, gross: bigint): Promise<void> {
     await queryRows(
       server,
@@ -184,7 +185,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   }
 
   describe('as CSV', () => {
-    test('a report is a file with the same lines, and says its name', async () => {
+    test('a report is a file with the same lines and a file name', async () => {
       const one = await shop.payments.createAndAdvance(['capture']);
       const two = await shop.payments.createAndAdvance(['capture'], { amount: 1_000, currency: 'usd' });
       await shop.clock.advance({ seconds: 86_400 });
@@ -236,7 +237,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       }
     });
 
-    test('it comes in parts when asked, each with its head, and a header says where it goes on', async () => {
+    test('a paginated report repeats the header row in each part, and a response header has the next cursor', async () => {
       for (let i = 0; i < 5; i += 1) await shop.payments.createAndAdvance(['capture', 'settle']);
       const whole = (await csv('2031-03-04')).text.split('\r\n').slice(1, -1);
       expect(whole).toHaveLength(5);
@@ -255,11 +256,11 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       }
       expect(parts.map(({ length }) => length)).toEqual([2, 2, 1]);
       expect(parts.flat()).toEqual(whole);
-      // What ends with a full part has no other.
+      // A report that ends with a full part has no further part.
       expect((await csv('2031-03-04', '?limit=5')).headers).not.toHaveProperty('next-cursor');
     });
 
-    test('a long report is whole without being asked twice', async () => {
+    test('without a limit, a long report is complete in one response', async () => {
       await insertLines('2031-03-04', 2_500, 100n);
       const { text: file, headers } = await csv('2031-03-04');
       const lines = file.split('\r\n').slice(1, -1);
@@ -270,19 +271,19 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       expect(await report('2031-03-04')).toMatchObject({ lines: 2_500, hasMore: true });
     });
 
-    test('a day on which the provider reported nothing is a head alone', async () => {
+    test('a day without reported lines has only the header row', async () => {
       await shop.payments.createAndAdvance(['capture', 'settle'], { scenario: 'settle_missing' });
       expect((await csv('2031-03-04')).text).toBe(`${head}\r\n`);
       expect(await report('2031-03-04')).toMatchObject({ lines: 0, data: [] });
     });
 
-    test('the list of days is JSON all the same', async () => {
+    test('the list of days is always JSON', async () => {
       await shop.payments.createAndAdvance(['capture', 'settle']);
       const answer = await shop.client.get(settlements, '', { headers: { accept: 'text/csv' } });
       expect(answer.body).toMatchObject({ object: 'list', data: [{ id: '2031-03-04' }] });
     });
 
-    test('what is not there is refused in JSON', async () => {
+    test('errors are JSON', async () => {
       const { status, headers, text: body } = await csv(tomorrow);
       expect(status).toBe(404);
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
@@ -291,7 +292,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   });
 
   describe('400', () => {
-    test('a query that a list or report does not know is refused', async () => {
+    test('rejects an unknown query on the list and on a report', async () => {
       await shop.payments.createAndAdvance(['capture', 'settle']);
       const refused: readonly (readonly [query: string, param: string])[] = [
         ['limit=0', 'limit'],
@@ -309,7 +310,7 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
       }
     });
 
-    test('a cursor that is not of the list is refused', async () => {
+    test('rejects a cursor of another list', async () => {
       await shop.payments.createAndAdvance(['capture', 'settle']);
       const line = cursorOf('stl_01m7epxwjmf7za77rhky2f93cc');
       const day = cursorOf('2031-03-04');
@@ -329,18 +330,18 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
   });
 
   describe('401, 403 and 404', () => {
-    test('reports need a key with payments:read', async () => {
+    test('requires a key with payments:read', async () => {
       await shop.payments.createAndAdvance(['capture', 'settle']);
-      const lesser = await shop.addKey({ scopes: ['payments:write', 'transfers:read', 'customers:read'] });
+      const limited = await shop.addKey({ scopes: ['payments:write', 'transfers:read', 'customers:read'] });
       for (const path of [settlements, `${settlements}/2031-03-04`]) {
         expect((await new ApiClient(app, null).get(path)).code).toBe('api_key_missing');
-        const refused = await lesser.clientOn(app).get(path);
+        const refused = await limited.clientOn(app).get(path);
         expect(refused.code).toBe('scope_missing');
         expect(refused.body.error.details).toEqual({ scope: 'payments:read' });
       }
     });
 
-    test('a day without a report, or text that is not a day, is not found', async () => {
+    test('a day without a report, or an invalid date, is not found', async () => {
       await shop.payments.createAndAdvance(['capture', 'settle']);
       const dates = [
         '2031-03-05',
@@ -356,10 +357,10 @@ describe.each(databaseKinds)('settlements on %s', (kind) => {
         expect((await shop.client.get(`${settlements}/${date}`)).code, date).toBe('resource_not_found');
     });
 
-    test('the reports of another organization are not there', async () => {
-      const stranger = await openMerchant(server, { app });
-      await stranger.payments.createAndAdvance(['capture', 'settle']);
-      expect((await stranger.client.get(`${settlements}/2031-03-04`)).status).toBe(200);
+    test('reports of another organization are not found', async () => {
+      const otherOrg = await openMerchant(server, { app });
+      await otherOrg.payments.createAndAdvance(['capture', 'settle']);
+      expect((await otherOrg.client.get(`${settlements}/2031-03-04`)).status).toBe(200);
       expect((await shop.client.get(`${settlements}/2031-03-04`)).code).toBe('resource_not_found');
       expect((await listed()).data).toEqual([]);
     });

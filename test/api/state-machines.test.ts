@@ -7,7 +7,7 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 
 const path = 'developer_api_state_machines';
 
-interface Shown {
+interface MachineBody {
   readonly resource: string;
   readonly states: readonly string[];
   readonly finalStates: readonly string[];
@@ -25,27 +25,27 @@ interface Shown {
 describe.each(databaseKinds)('state machines on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
-  let machines: ReadonlyMap<string, Shown>;
+  let machines: ReadonlyMap<string, MachineBody>;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
     const { body } = await acme.client.get(path);
     expect(body).toMatchObject({ object: 'state_machines', status: 'ok' });
-    machines = new Map((body.machines as Shown[]).map((machine) => [machine.resource, machine]));
+    machines = new Map((body.machines as MachineBody[]).map((machine) => [machine.resource, machine]));
   });
 
-  const shown = (name: string) => {
+  const machineOf = (name: string) => {
     const machine = machines.get(name);
-    if (!machine) throw new Error(`${name} is not shown`);
+    if (!machine) throw new Error(`there is no machine named ${name}`);
     return machine;
   };
 
-  test('what is served is what the server decides by', () => {
+  test('the response matches the machines that the server uses', () => {
     const used = resources.filter(({ emitsEvents }) => emitsEvents);
     expect([...machines.keys()]).toEqual(used.map(({ name }) => name));
     for (const { name, machine } of used) {
-      const { states, moves } = shown(name);
+      const { states, moves } = machineOf(name);
       expect(states).toEqual(machine.states);
       expect(moves.map(({ action, from, to, condition }) => ({ action, from, to, condition }))).toEqual(
         machine.moves.map(({ action, from, to, when }) => ({
@@ -58,39 +58,41 @@ describe.each(databaseKinds)('state machines on %s', (kind) => {
     }
   });
 
-  test('final states are those that nothing leaves', () => {
-    expect(shown('payment').finalStates).toEqual(['refunded', 'charged_back', 'canceled', 'expired']);
-    expect(shown('refund').finalStates).toEqual(['succeeded', 'failed', 'canceled']);
-    expect(shown('dispute').finalStates).toEqual(['won', 'lost']);
+  test('final states are those without outgoing transitions', () => {
+    expect(machineOf('payment').finalStates).toEqual(['refunded', 'charged_back', 'canceled', 'expired']);
+    expect(machineOf('refund').finalStates).toEqual(['succeeded', 'failed', 'canceled']);
+    expect(machineOf('dispute').finalStates).toEqual(['won', 'lost']);
   });
 
-  test('events are named by arrival, but for those that leave the state as it was', () => {
+  test('events are named by their target state, except those that do not change the state', () => {
     for (const { resource, moves, events } of machines.values()) {
-      for (const { to, events: told } of moves) {
+      for (const { to, events: emitted } of moves) {
         const byArrival = to.map((state) => `${resource}.${state}`);
         const others = ['created', 'updated', 'settled', 'tested'].map((name) => `${resource}.${name}`);
-        for (const event of told) {
+        for (const event of emitted) {
           expect([...byArrival, ...others]).toContain(event);
           expect(events).toContain(event);
         }
       }
     }
-    expect(shown('payment').events).toContain('payment.charged_back');
-    expect(shown('payment').moves.filter(({ broughtBy }) => broughtBy !== null).length).toBeGreaterThan(0);
+    expect(machineOf('payment').events).toContain('payment.charged_back');
+    expect(machineOf('payment').moves.filter(({ broughtBy }) => broughtBy !== null).length).toBeGreaterThan(
+      0,
+    );
   });
 
-  test('every state can be reached and every event is told by some move', () => {
+  test('every state is reachable, and some transition emits every event', () => {
     for (const { states, moves, events } of machines.values()) {
       expect(new Set(moves.flatMap(({ to }) => to))).toEqual(new Set(states));
-      expect(new Set(moves.flatMap(({ events: told }) => told))).toEqual(new Set(events));
+      expect(new Set(moves.flatMap(({ events: emitted }) => emitted))).toEqual(new Set(events));
     }
-    // Nobody is told of these.
-    expect(shown('webhook').moves.find(({ action }) => action === 'rotate_secret')?.events).toEqual([]);
+    // These transitions emit no event.
+    expect(machineOf('webhook').moves.find(({ action }) => action === 'rotate_secret')?.events).toEqual([]);
   });
 
-  test('any key will do, but a key is needed, and no query is taken', async () => {
-    const bare = await acme.addKey({ scopes: [] });
-    expect((await bare.client.get(path)).status).toBe(200);
+  test('accepts any key, requires one, and rejects query parameters', async () => {
+    const scopeless = await acme.addKey({ scopes: [] });
+    expect((await scopeless.client.get(path)).status).toBe(200);
     expect((await new ApiClient(server.app, null).get(path)).code).toBe('api_key_missing');
     expect((await acme.client.get(path, 'resource=payment')).code).toBe('invalid_request');
   });

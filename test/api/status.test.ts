@@ -17,16 +17,16 @@ const capabilities = 'developer_api_capabilities';
 describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
-  let nobody: ApiClient;
+  let anonymous: ApiClient;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
-    nobody = new ApiClient(server.app, null);
+    anonymous = new ApiClient(server.app, null);
   });
 
   describe('200', () => {
-    test('status says whom the key stands for, with its scopes and the clock', async () => {
+    test("status returns the key's organization, application and scopes, and the clock", async () => {
       const limited = await acme.addKey({ scopes: ['payments:read', 'webhooks:write'] });
       const { status: code, body } = await limited.client.get(status);
       expect(code).toBe(200);
@@ -44,7 +44,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       expect(limited.keyId).toMatch(/^key_/);
     });
 
-    test('status switches sandbox features on and all that is real off, each with its reason', async () => {
+    test('status enables sandbox features and disables everything real, each with a reason', async () => {
       const { body } = await acme.client.get(status);
       const gates = body.capabilities as Record<string, { enabled: boolean; reason: string | null }>;
       for (const name of ['live_credentials', 'production_rails', 'real_money_execution']) {
@@ -58,7 +58,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       for (const gate of Object.values(features)) expect(gate).toEqual({ enabled: true, reason: null });
     });
 
-    test('no answer shows the key itself', async () => {
+    test('no response contains the key', async () => {
       const answers = await Promise.all([acme.client.get(status), acme.client.get(capabilities)]);
       for (const { text } of answers) expect(text).not.toContain(acme.key);
     });
@@ -97,23 +97,23 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       );
     });
 
-    test('a key without any scope may ask for status and capabilities', async () => {
+    test('a key without scopes can read status and capabilities', async () => {
       const { client } = await acme.addKey({ scopes: [] });
       expect((await client.get(status)).status).toBe(200);
       expect((await client.get(capabilities)).status).toBe(200);
     });
 
-    test('the scheme Bearer is taken in any case', async () => {
+    test('the Bearer scheme is case-insensitive', async () => {
       const headers = { authorization: `bearer ${acme.key}` };
-      expect((await nobody.get(status, '', { headers })).status).toBe(200);
+      expect((await anonymous.get(status, '', { headers })).status).toBe(200);
     });
 
-    test('naming the organization of the key and a version that exists changes nothing', async () => {
+    test("headers with the key's organization and a supported version change nothing", async () => {
       const headers = { 'sandbank-organization': acme.orgId, 'api-version': apiVersion };
       expect((await acme.client.get(status, '', { headers })).status).toBe(200);
     });
 
-    test('a key with allowed networks works from inside them, however the address is written', async () => {
+    test('a key with allowed networks works from inside them, in any address notation', async () => {
       const { client } = await acme.addKey({ allowedCidrs: ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32'] });
       for (const remoteAddress of ['10.1.2.3', '192.0.2.7', '2001:db8::5', '::ffff:10.1.2.3']) {
         const answer = await client.get(status, '', { remoteAddress });
@@ -121,7 +121,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       }
     });
 
-    test('HEAD answers as GET does, without a body', async () => {
+    test('HEAD responds like GET, without a body', async () => {
       const { status: code, headers, text } = await acme.client.send(status, { method: 'HEAD' });
       expect(code).toBe(200);
       expect(text).toBe('');
@@ -129,16 +129,16 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       expect(Number(headers['content-length'])).toBeGreaterThan(0);
     });
 
-    test('health and readiness need no key and carry the envelope', async () => {
-      const health = await nobody.get('/healthz');
+    test('health and readiness require no key and have the envelope', async () => {
+      const health = await anonymous.get('/healthz');
       expect(health.status).toBe(200);
       expect(health.body).toMatchObject({ object: 'health', status: 'ok' });
-      const readiness = await nobody.get('/readyz');
+      const readiness = await anonymous.get('/readyz');
       expect(readiness.status).toBe(200);
       expect(readiness.body).toMatchObject({ object: 'readiness', status: 'ok' });
     });
 
-    test('documents need no key', async () => {
+    test('documents require no key', async () => {
       for (const url of [
         '/openapi.json',
         '/seed.schema.json',
@@ -156,7 +156,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       expect((await server.app.inject('/metrics')).statusCode).toBe(404);
     });
 
-    test('without a rate limit no answer speaks of one', async () => {
+    test('without a rate limit, no response has rate limit headers', async () => {
       const { headers } = await acme.client.get(status);
       expect(headers).not.toHaveProperty('ratelimit');
       expect(headers).not.toHaveProperty('ratelimit-policy');
@@ -164,7 +164,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
   });
 
   describe('400', () => {
-    test('a version that does not exist is refused and those that do are named', async () => {
+    test('rejects an unknown version and lists the supported ones', async () => {
       for (const version of ['2020-01-01', '', 'latest', `${apiVersion}, ${apiVersion}`]) {
         const { code, body } = await acme.client.get(status, '', { headers: { 'api-version': version } });
         expect(code, version).toBe('unsupported_api_version');
@@ -173,28 +173,28 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
     });
 
     test.each(['verbose=true', 'limit=5', '__proto__=1', 'constructor=1', '=1', '%ff=1'])(
-      'the query parameter %s is unknown',
+      'rejects the unknown query parameter %s',
       async (query) => {
         expect((await acme.client.get(status, query)).code).toBe('invalid_request');
         expect((await acme.client.get(capabilities, query)).code).toBe('invalid_request');
       },
     );
 
-    test('a path that cannot be decoded is refused with the envelope', async () => {
+    test('rejects a path that cannot be decoded, with the envelope', async () => {
       expect((await acme.client.get('/_api/%E0%A4%A')).code).toBe('invalid_request');
     });
   });
 
   describe('401', () => {
-    test('without a key, or with one that is not sent as a bearer token, the key is missing', async () => {
+    test('reports a missing key without a bearer token', async () => {
       for (const authorization of [null, '', acme.key, `Basic ${acme.key}`, 'Bearer', 'Bearer a b']) {
-        const answer = await nobody.get(status, '', { headers: { authorization } });
+        const answer = await anonymous.get(status, '', { headers: { authorization } });
         expect(answer.code, String(authorization)).toBe('api_key_missing');
         expect(answer.headers['www-authenticate']).toBe('Bearer');
       }
     });
 
-    test('a key that is unknown, cut, or of another form is invalid', async () => {
+    test('rejects an unknown, truncated or malformed key as invalid', async () => {
       const forms = [newKey(), acme.key.slice(0, -1), `${acme.key}0`, 'sbk_live_1', 'garbage', 'Ünïcode'];
       for (const key of forms) {
         const answer = await new ApiClient(server.app, key).get(status);
@@ -203,14 +203,14 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       }
     });
 
-    test('a revoked key is told so', async () => {
+    test('reports a revoked key', async () => {
       const { client } = await acme.addKey({ revoked: true });
       const answer = await client.get(status);
       expect(answer.code).toBe('api_key_revoked');
       expect(answer.headers['www-authenticate']).toBe('Bearer');
     });
 
-    test('a revocation works within a second, and cannot be declared away', async () => {
+    test('a revocation applies within a second, and a later declaration cannot undo it', async () => {
       let now = Date.now();
       const app = openApp(server, { wallClock: () => now });
       const { key, clientOn } = await acme.addKey();
@@ -223,7 +223,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       expect((await clientOn(app).get(status)).code).toBe('api_key_revoked');
     });
 
-    test('a key works up to the instant of its expiry and not at it', async () => {
+    test('a key works until its expiry time, exclusive', async () => {
       const expiresAt = '2027-01-01T00:00:00.000Z';
       const { clientOn } = await acme.addKey({ expiresAt });
       let now = Date.parse(expiresAt) - 1;
@@ -235,7 +235,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       expect(answer.headers['www-authenticate']).toBe('Bearer');
     });
 
-    test('a revoked or expired key is told that before where it comes from or whom it names', async () => {
+    test('a revoked or expired key is reported before its address or organization is checked', async () => {
       const headers = { 'sandbank-organization': 'org_other' };
       const allowedCidrs = ['10.0.0.0/8'];
       const revoked = await acme.addKey({ revoked: true, allowedCidrs });
@@ -246,7 +246,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
   });
 
   describe('403', () => {
-    test('the header Sandbank-Organization must name the organization of the key', async () => {
+    test("the Sandbank-Organization header must match the key's organization", async () => {
       const other = await tenant(server);
       for (const name of [other.orgId, 'org_unknown', '', acme.orgId.toUpperCase()]) {
         const headers = { 'sandbank-organization': name };
@@ -256,7 +256,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       }
     });
 
-    test('a key with allowed networks does not work from elsewhere', async () => {
+    test('rejects a key with allowed networks from other addresses', async () => {
       const { client } = await acme.addKey({ allowedCidrs: ['10.0.0.0/8', '2001:db8::/32'] });
       for (const remoteAddress of ['127.0.0.1', '11.0.0.1', '2001:db9::1', '::1', '::ffff:11.0.0.1']) {
         const answer = await client.get(status, '', { remoteAddress });
@@ -266,17 +266,17 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
   });
 
   describe('404', () => {
-    test('an unknown path has the envelope, below /_api and elsewhere, with a key and without', async () => {
+    test('an unknown path has the envelope, below /_api and elsewhere, with and without a key', async () => {
       const paths = ['/_api/developer_api_statuses', '/_api', '/_api/', '/nowhere', '//', '/_API/x'];
       for (const path of paths) {
-        for (const client of [acme.client, nobody]) {
+        for (const client of [acme.client, anonymous]) {
           expect((await client.get(path)).code, path).toBe('route_not_found');
           expect((await client.post(path, {})).code, path).toBe('route_not_found');
         }
       }
     });
 
-    test('a path that differs in case or by a slash at its end is another path', async () => {
+    test('paths are case-sensitive, and a trailing slash makes another path', async () => {
       for (const path of ['developer_api_STATUS', 'developer_api_status/', '/HEALTHZ']) {
         expect((await acme.client.get(path)).code, path).toBe('route_not_found');
       }
@@ -285,10 +285,10 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
 
   describe('405', () => {
     test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-      '%s is not allowed, and Allow says what is',
+      '%s is not allowed, and Allow lists the allowed methods',
       async (method) => {
         for (const path of [status, capabilities]) {
-          const answer = await nobody.send(path, { method });
+          const answer = await anonymous.send(path, { method });
           expect(answer.code).toBe('method_not_allowed');
           expect(answer.headers.allow).toBe('GET, HEAD');
           expect(answer.body.error.details).toEqual({ allowed: ['GET', 'HEAD'] });
@@ -296,15 +296,15 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       },
     );
 
-    test('a public path that exists is not said to be missing when the method is wrong', async () => {
+    test('a public path with a wrong method gets 405, not 404', async () => {
       for (const path of ['/healthz', '/readyz', '/openapi.json', '/seed.schema.json']) {
-        expect((await nobody.post(path, {})).code, path).toBe('method_not_allowed');
+        expect((await anonymous.post(path, {})).code, path).toBe('method_not_allowed');
       }
     });
   });
 
   describe('429', () => {
-    test('a key that spent its burst is refused until tokens flow in; other keys are not', async () => {
+    test('a key that used its burst is rejected until tokens are refilled; other keys are not', async () => {
       let now = Date.now();
       const app = openApp(server, { rateLimiter: createRateLimiter(5), wallClock: () => now });
       const [first, second] = await Promise.all([acme.addKey(), acme.addKey()]);
@@ -327,8 +327,8 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
 
     test('an application with many keys has five times the rate of one key', async () => {
       const app = openApp(server, { rateLimiter: createRateLimiter(1), wallClock: () => 0 });
-      const own = await tenant(server);
-      const keys = await Promise.all(Array.from({ length: 6 }, () => own.addKey()));
+      const org = await tenant(server);
+      const keys = await Promise.all(Array.from({ length: 6 }, () => org.addKey()));
       const answers = [];
       for (const key of keys) for (const _burst of [1, 2]) answers.push(await key.clientOn(app).get(status));
       expect(answers.map(({ status: code }) => code)).toEqual([...Array(10).fill(200), 429, 429]);
@@ -338,7 +338,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
       expect((await acme.clientOn(app).get(status)).status).toBe(200);
     });
 
-    test('who has no valid key is not counted, and a refused key is not told of a limit', async () => {
+    test('requests without a valid key are not counted, and get no rate limit headers', async () => {
       const app = openApp(server, { rateLimiter: createRateLimiter(1) });
       for (let i = 0; i < 5; i += 1) {
         const answer = await new ApiClient(app, newKey()).get(status);
@@ -349,7 +349,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
   });
 
   describe('500', () => {
-    test('a read that fails by our fault says so and nothing of its cause', async () => {
+    test('a read that fails with a bug returns 500 without its cause', async () => {
       const broken: ApiReadRoute = {
         operationId: 'readBroken',
         method: 'GET',
@@ -372,7 +372,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
 });
 
 describe('503', () => {
-  test('when the database is gone, nothing is served but the process says that it lives', async () => {
+  test('without the database, nothing is served but the liveness probe', async () => {
     const server = await openServer('postgres');
     const acme = await tenant(server);
     await server.database.close();
@@ -392,13 +392,13 @@ describe('503', () => {
   });
 });
 
-test('a rate limit in the configuration reaches the answers', async () => {
+test('the configured rate limit appears in responses', async () => {
   const server = await openServer('postgres', { rateLimit: 5 });
   const { client } = await tenant(server);
   expect((await client.get(status)).headers['ratelimit-policy']).toBe('"default";q=10;w=2');
   await server.close();
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.status);
 });

@@ -2,11 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
-import { type Answer as EngineAnswer, refusalAnswer, type Submission } from '../../src/engine/submission.ts';
+import { refusalAnswer } from '../../src/engine/submission.ts';
 import { claim } from '../../src/http/idempotency.ts';
 import { refuse } from '../../src/kernel/errors.ts';
+import { formatId, type Id } from '../../src/kernel/ids.ts';
 import { limits } from '../../src/kernel/limits.ts';
-import { beginAdvance, finishAdvance } from '../../src/resources/clocks/machine.ts';
+import type { Answer as EngineAnswer, Submission } from '../../src/kernel/submission.ts';
+import { finishAdvance } from '../../src/resources/clocks/machine.ts';
 import { type ApplicationKey, findDueApplications } from '../../src/resources/clocks/store.ts';
 import { fireTimers } from '../../src/resources/clocks/timer-commands.ts';
 import { ClockRunner } from '../../src/runs/advance-run.ts';
@@ -36,24 +38,27 @@ import { type InterruptedAdvance, interruptAdvance } from './interrupted-advance
 const week = 7 * dayMs;
 const weekSeconds = week / secondMs;
 
-/** Due times are tested in test/model/timers.test.ts; deadlines and the order of steps in src/resources/{payment-moves,clocks,timers}. */
+/**
+ * Due times are tested in test/model/timers.test.ts; deadlines and step order in
+ * src/resources/{payment-moves,clocks,timers}.
+ */
 describe.each(databaseKinds)('timers on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let wall = startTime;
-  /** How far the wall clock goes with every look at it. */
-  let tick = 0;
+  /** How far the wall clock advances with every read. */
+  let tickMs = 0;
   let shop: Merchant;
   let runner: ClockRunner;
   const errors: string[] = [];
 
   const wallClock = () => {
-    wall += tick;
+    wall += tickMs;
     return wall;
   };
 
   beforeAll(async () => {
-    // Without the worker that looks for what is due: it goes by real time, and these tests by their own.
+    // Without the timer worker: it follows real time, and these tests use their own clock.
     server = await sharedServer(kind, 'api');
     app = openApp(server, { wallClock });
     runner = new ClockRunner({
@@ -64,7 +69,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     });
   });
   beforeEach(async () => {
-    [wall, tick] = [startTime, 0];
+    [wall, tickMs] = [startTime, 0];
     errors.length = 0;
     shop = await openMerchant(server, { app });
   });
@@ -77,7 +82,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
   };
 
   describe('an authorization', () => {
-    test('lapses after seven days: the payment is expired, the hold released, and an event tells', async () => {
+    test('expires after seven days: the payment is expired, the hold is released, and an event is emitted', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize'], { captureMethod: 'manual' });
       expect(await shop.payments.balances(id)).toEqual({ provider_holds: 10_000, hold_obligations: -10_000 });
       const advanced = await shop.clock.advance({ seconds: weekSeconds });
@@ -138,13 +143,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
           status: 'expired',
         },
       ]);
-      const [told] = (await shop.payments.list(id, 'provider_events')).body.data;
-      expect(told).toMatchObject({ type: 'charge.authorization_expired', receivedAt: at });
+      const [providerEvent] = (await shop.payments.list(id, 'provider_events')).body.data;
+      expect(providerEvent).toMatchObject({ type: 'charge.authorization_expired', receivedAt: at });
     });
   });
 
   describe('a dispute', () => {
-    test('that nobody answers is lost at its deadline, and the payment is charged back', async () => {
+    test('without a response is lost at its deadline, and the payment is charged back', async () => {
       const { payment, disputeId } = await disputed();
       const at = isoTime(startTime + week);
       const { happened } = await shop.clock.advance({ seconds: weekSeconds });
@@ -177,8 +182,8 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     });
   });
 
-  describe('what is overdue', () => {
-    test('happens first, at its own instant, when something else is asked of the payment', async () => {
+  describe('an overdue step', () => {
+    test('runs first, with its own due time, when another action on the payment is requested', async () => {
       const { id } = await shop.payments.createAndAdvance(['capture']);
       wall = startTime + 3 * dayMs;
       const refunded = expectOk(await shop.payments.advance(id, { action: 'refund', amount: 1_000 }));
@@ -194,7 +199,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
   });
 
   describe('a timer', () => {
-    test('follows each move of a dispute and its payment', async () => {
+    test('follows each transition of a dispute and its payment', async () => {
       const { payment, disputeId } = await disputed();
       const seen = async () => timersOf(server, shop.orgId);
       expect(await seen()).toEqual({ [disputeId]: isoTime(startTime + week) });
@@ -208,34 +213,35 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(await seen()).toEqual({ [payment.id]: '2031-03-06T06:00:00.000Z' });
     });
 
-    test('that comes too early is written anew and fires nothing', async () => {
+    test('that fires too early is rescheduled, without any effect', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
-      const early = 'update timers set due_at = $3 where org_id = $1 and id = $2';
-      await queryRows(server, early, [shop.orgId, id, isoTime(startTime + hourMs)]);
+      const moveTimer = 'update timers set due_at = $3 where org_id = $1 and id = $2';
+      await queryRows(server, moveTimer, [shop.orgId, id, isoTime(startTime + hourMs)]);
       expect(await shop.clock.advance({ seconds: 86_400 })).toMatchObject({ complete: true, happened: [] });
       expect(await timersOf(server, shop.orgId)).toEqual({ [id]: isoTime(startTime + week) });
-      await queryRows(server, early, [shop.orgId, id, isoTime(startTime + hourMs)]);
+      await queryRows(server, moveTimer, [shop.orgId, id, isoTime(startTime + hourMs)]);
       await runner.runDue(shop);
       expect(await timersOf(server, shop.orgId)).toEqual({ [id]: isoTime(startTime + week) });
       expect(await shop.payments.read(id)).toMatchObject({ status: 'authorized', version: 2 });
     });
 
-    test('of a record that waits for nothing is taken away, and fires nothing', async () => {
+    test('of a record without a pending step is removed, without any effect', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize', 'cancel']);
-      const stray = 'insert into timers (org_id, id, app_id, resource, due_at) values ($1, $2, $3, $4, $5)';
-      await queryRows(server, stray, [shop.orgId, id, shop.appId, 'payment', isoTime(startTime)]);
+      const insertTimer =
+        'insert into timers (org_id, id, app_id, resource, due_at) values ($1, $2, $3, $4, $5)';
+      await queryRows(server, insertTimer, [shop.orgId, id, shop.appId, 'payment', isoTime(startTime)]);
       expect(await shop.clock.advance({ seconds: 1 })).toMatchObject({ complete: true, happened: [] });
       expect(await timersOf(server, shop.orgId)).toEqual({});
     });
   });
 
   describe('in order', () => {
-    test('more timers than a round holds, and chains, come as an independent calculation orders them', async () => {
-      tick = 600;
+    test('fires more timers than one round holds, and chains, in independently calculated order', async () => {
+      tickMs = 600;
       const held = await runConcurrently(Array.from({ length: 270 }), () =>
         shop.payments.createAndAdvance(['authorize']),
       );
-      tick = 0;
+      tickMs = 0;
       const expiries = held.map(({ authorizationExpiresAt }) => Date.parse(String(authorizationExpiresAt)));
       expect(new Set(expiries).size).toBe(270);
       const first = Math.min(...expiries);
@@ -244,7 +250,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(last - first).toBeGreaterThan(120_000);
       await shop.clock.advanceTo(first - 60_000);
       await shop.clock.freeze();
-      const made = await runConcurrently(
+      const created = await runConcurrently(
         Array.from({ length: 10 }, (_, i) => i),
         async (i) => {
           const [scenario = 'approve', steps = []] = autoAdvanceChains[i % autoAdvanceChains.length] ?? [];
@@ -254,14 +260,14 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       );
       const expected: [at: string, id: string, action: string][] = [
         ...held.map(({ id }, i): [string, string, string] => [isoTime(expiries[i] ?? 0), id, 'expire']),
-        ...made.flatMap(({ id, steps }) =>
+        ...created.flatMap(({ id, steps }) =>
           steps.map(([seconds, action]): [string, string, string] => [
             isoTime(first - 60_000 + seconds * secondMs),
             id,
             action,
           ]),
         ),
-        ...made
+        ...created
           .filter(({ steps }) => steps.at(-1)?.[1] === 'capture')
           .map(({ id }): [string, string, string] => ['2031-03-12T06:00:00.000Z', id, 'settle']),
       ];
@@ -286,9 +292,9 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
     });
   });
 
-  describe('a bound', () => {
-    /** As many payments like the one given, whose timers come a second after the other. */
-    async function cloned(id: string, count: number): Promise<void> {
+  describe('a limit', () => {
+    /** Inserts copies of the given payment whose timers are one second apart. */
+    async function clonePayment(id: string, count: number): Promise<void> {
       const [found] = await queryRows<{ columns: string }>(
         server,
         `select string_agg(column_name, ', ') as columns from information_schema.columns
@@ -322,13 +328,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       });
     }
 
-    test('on the number of steps is kept, and the next call does the rest', async () => {
+    test('on the number of steps is respected, and the next call does the rest', async () => {
       await shop.clock.freeze();
       const { id } = await shop.payments.create({ autoAdvance: true });
-      // Each is captured within minutes, all of them on the same day, and paid out the next morning.
-      await cloned(id, 329);
+      // Each is captured within minutes, all of them on the same day, and settled the next morning.
+      await clonePayment(id, 329);
       const to = startTime + 2 * dayMs;
-      // The documented bound takes a minute. This one is also more than a round of 256 timers.
+      // The documented limit takes a minute. This one still exceeds a round of 256 timers.
       const stepsMax = 600;
       const part = await withStepsMax(stepsMax, () => shop.clock.advanceTo(to));
       expect(part.complete).toBe(false);
@@ -354,11 +360,11 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(settled).toEqual({ found: 330 });
     });
 
-    test('of ten thousand steps is documented, and a response with all of them is stored and repeated', async () => {
+    test('of ten thousand steps is documented, and a response with all of them is stored and replayed', async () => {
       expect(limits.clockAdvanceStepsMax).toBe(10_000);
       const { id } = await shop.payments.create();
-      const abandoned = await interruptAdvance(server, shop, 3_600, wall);
-      const { idempotencyKey, body, requestId } = abandoned;
+      const interrupted = await interruptAdvance(server, shop, 3_600, wall);
+      const { idempotencyKey, body, requestId } = interrupted;
       const step = { type: 'payment', id, action: 'expire', from: 'authorized', to: 'expired' };
       const happened = Array.from({ length: limits.clockAdvanceStepsMax }, (_, i) => ({
         at: isoTime(startTime + i),
@@ -370,7 +376,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         submission(
           shop,
           finishAdvance,
-          { turn: 1, happened, left: null, next: null, isThere: true },
+          { turn: 1, happened, left: null, next: null, hasArrived: true },
           { wallNow: wall, requestId, idempotency },
         ),
       );
@@ -380,13 +386,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect((replay.body as AdvanceBody).happened).toEqual(happened);
     });
 
-    test('of thirty seconds of wall time is kept: the clock stands where it has come to', async () => {
+    test('of thirty seconds of wall time is respected: the clock stops at the time reached', async () => {
       const { id } = await shop.payments.create({ autoAdvance: true, scenario: 'decline:lost_card' });
       await shop.clock.freeze();
-      await cloned(id, 299);
-      tick = 16_000;
+      await clonePayment(id, 299);
+      tickMs = 16_000;
       const part = await shop.clock.advanceTo(startTime + hourMs);
-      tick = 0;
+      tickMs = 0;
       expect(part.complete).toBe(false);
       const done = part.happened.length;
       expect(done).toBeGreaterThan(0);
@@ -407,7 +413,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(rest.happened).toHaveLength(300 - done);
     });
 
-    test('of a server that closes is where it has come to: the advance ends there, and says so', async () => {
+    test('is a closing server: the advance ends at the time reached, and reports the remaining work', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       const closing = new ClockRunner({
         ...server,
@@ -415,8 +421,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         uptime: wallClock,
         onError: (_error, what) => errors.push(what),
       });
-      const errands = new Map([[beginAdvance.name, (asked: Submission) => closing.advance(asked)]]);
-      const time = clockApi(shop.clientOn(openApp(server, { wallClock, errands })));
+      const time = clockApi(shop.clientOn(openApp(server, { wallClock, runner: closing })));
       closing.stop();
       expect(await time.advance({ seconds: weekSeconds })).toMatchObject({
         complete: false,
@@ -432,13 +437,13 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       });
     });
 
-    test('is none for one record that cannot be moved: the others are, and the clock arrives', async () => {
+    test('is not one record that fails: the others advance, and the clock arrives', async () => {
       const [first, broken, last] = [
         await shop.payments.createAndAdvance(['authorize']),
         await shop.payments.createAndAdvance(['authorize']),
         await shop.payments.createAndAdvance(['authorize']),
       ];
-      // A provider that nobody knows is a fault of ours, wherever it comes from.
+      // An unknown provider is an internal error, whatever caused it.
       await queryRows(server, 'update payments set provider = $3 where org_id = $1 and id = $2 returning 1', [
         shop.orgId,
         broken.id,
@@ -455,22 +460,22 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(await statusOf(broken.id)).toBe('authorized');
     });
 
-    test('that is reached is told again to the same request', async () => {
+    test('is replayed to the same request', async () => {
       const { id } = await shop.payments.create({ autoAdvance: true, scenario: 'decline:lost_card' });
       await shop.clock.freeze();
-      await cloned(id, 299);
-      tick = 16_000;
+      await clonePayment(id, 299);
+      tickMs = 16_000;
       const call = { idempotencyKey: newSuffix() };
       const body = { to: isoTime(startTime + hourMs) };
       const part = await shop.clock.post('advance', body, call);
-      tick = 0;
+      tickMs = 0;
       expect((part.body as AdvanceBody).complete).toBe(false);
       expect((await shop.clock.post('advance', body, call)).text).toBe(part.text);
     });
   });
 
-  /** One round of the worker, without its second of waiting. What is done meanwhile comes before the round. */
-  async function workOnce(
+  /** One worker round, without its one-second wait. `meanwhile` runs before the round. */
+  async function runWorkerOnce(
     isAlone: boolean,
     until: () => Promise<boolean>,
     meanwhile: () => Promise<void> = async () => undefined,
@@ -491,21 +496,21 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
   }
 
   describe('in the background', () => {
-    test('a clock that runs brings about what fell due, at its own instant and in its own name', async () => {
+    test('a running clock fires due timers at their due time, as the system', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
-      const walking = await shop.payments.create({ autoAdvance: true, scenario: 'require_action' });
+      const autoAdvancing = await shop.payments.create({ autoAdvance: true, scenario: 'require_action' });
       await runner.runDue(shop);
-      expect([await statusOf(id), await statusOf(walking.id)]).toEqual(['authorized', 'pending']);
+      expect([await statusOf(id), await statusOf(autoAdvancing.id)]).toEqual(['authorized', 'pending']);
       wall = startTime + 10_999;
       await runner.runDue(shop);
-      expect(await statusOf(walking.id)).toBe('requires_action');
+      expect(await statusOf(autoAdvancing.id)).toBe('requires_action');
       wall = startTime + 30 * dayMs;
       await runner.runDue(shop);
       expect(await shop.payments.read(id)).toMatchObject({
         status: 'expired',
         expiredAt: isoTime(startTime + week),
       });
-      const moves = (await shop.payments.list(walking.id, 'history')).body.data;
+      const moves = (await shop.payments.list(autoAdvancing.id, 'history')).body.data;
       expect(moves.map(({ action, at, actor }) => [action, at, (actor as { id: string }).id])).toEqual([
         ['settle', '2031-03-05T06:00:00.000Z', 'clock'],
         ['capture', isoTime(startTime + 11_000), 'clock'],
@@ -515,7 +520,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(errors).toEqual([]);
     });
 
-    test('a clock that is ahead brings about what fell due by its own time', async () => {
+    test('a clock that is ahead fires timers due by its own time', async () => {
       await shop.clock.advance({ seconds: 86_400 });
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       wall = startTime + week - 1;
@@ -526,7 +531,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect((await shop.payments.read(id)).expiredAt).toBe(isoTime(startTime + dayMs + week));
     });
 
-    test('nothing happens by a frozen clock, however late it is', async () => {
+    test('a frozen clock fires no timer, however overdue', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       await shop.clock.freeze();
       wall = startTime + 365 * dayMs;
@@ -540,18 +545,18 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       });
     });
 
-    test('nothing happens while a request advances the clock', async () => {
+    test('no timer fires while a request advances the clock', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       await shop.clock.advanceTo(startTime + week - 1);
       wall = startTime + 1;
-      // By now it is due, and the clock was taken at the very instant.
+      // The timer is due now, and the advance locked the clock at the same time.
       await interruptAdvance(server, shop, 3_600, wall);
       await runner.runDue(shop);
       expect(await shop.payments.read(id)).toMatchObject({ status: 'authorized', version: 2 });
       expect(errors).toEqual([]);
     });
 
-    test('applications are found when something is due by their own clocks, and not before', async () => {
+    test('finds an application when a timer is due by its own clock, and not before', async () => {
       const found = async () => {
         const { due } = await findDueApplications(server.reader, wall, undefined, 10_000);
         return due.some(({ appId }) => appId === shop.appId);
@@ -571,23 +576,23 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(await found()).toBe(false);
     });
 
-    test('however few applications are looked at in one go, each has its turn', async () => {
-      const sisters = ['second', 'third', 'fourth'].map(async (application) => {
+    test('with any page size, every due application is found', async () => {
+      const otherApps = ['second', 'third', 'fourth'].map(async (application) => {
         const holder = await shop.addKey({ application });
         await paymentApi(holder.clientOn(app)).createAndAdvance(['authorize']);
         return holder.appId;
       });
-      const apps = await Promise.all(sisters);
+      const apps = await Promise.all(otherApps);
       wall = startTime + week;
       const whole = await findDueApplications(server.reader, wall, undefined, 10_000);
       expect(whole.next).toBeUndefined();
       const ids = whole.due.map(({ appId }) => appId);
       expect(ids).toEqual(expect.arrayContaining(apps));
-      for (const lookedMax of [1, 2]) {
+      for (const pageSize of [1, 2]) {
         const seen: string[] = [];
         let after: ApplicationKey | undefined;
-        for (let looks = 0; looks < 1_000; looks += 1) {
-          const { due, next } = await findDueApplications(server.reader, wall, after, lookedMax);
+        for (let pages = 0; pages < 1_000; pages += 1) {
+          const { due, next } = await findDueApplications(server.reader, wall, after, pageSize);
           seen.push(...due.map(({ appId }) => appId));
           after = next;
           if (after === undefined) break;
@@ -596,12 +601,12 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       }
     });
 
-    test('more than a round holds is done in one go', async () => {
-      tick = 1;
-      const made = await runConcurrently(Array.from({ length: 270 }), () =>
+    test('more timers than one round holds fire in one run', async () => {
+      tickMs = 1;
+      const created = await runConcurrently(Array.from({ length: 270 }), () =>
         shop.payments.createAndAdvance(['authorize']),
       );
-      tick = 0;
+      tickMs = 0;
       wall = startTime + 8 * dayMs;
       await runner.runDue(shop);
       const [found] = await queryRows(
@@ -609,10 +614,10 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         `select count(*)::integer as moves from state_history where org_id = $1 and action = 'expire'`,
         [shop.orgId],
       );
-      expect(found).toEqual({ moves: made.length });
+      expect(found).toEqual({ moves: created.length });
     });
 
-    test('every node may look at once: each thing happens once', async () => {
+    test('concurrent nodes fire each timer once', async () => {
       await Promise.all(Array.from({ length: 20 }, () => shop.payments.createAndAdvance(['authorize'])));
       wall = startTime + 8 * dayMs;
       const others = Array.from(
@@ -636,60 +641,60 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(errors).toEqual([]);
     });
 
-    test('the worker looks for what is due and brings it about', async () => {
+    test('the worker finds due timers and fires them', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       wall = startTime + week;
-      await workOnce(false, async () => (await statusOf(id)) === 'expired');
+      await runWorkerOnce(false, async () => (await statusOf(id)) === 'expired');
       expect((await shop.payments.read(id)).expiredAt).toBe(isoTime(startTime + week));
       expect(errors).toEqual([]);
     });
 
     test.each([
-      { node: 'that is alone takes up an advance at once', isAlone: true, waitedMs: 1 },
-      { node: 'among others takes it up when its lease has ended', isAlone: false, waitedMs: 10_000 },
+      { node: 'that is the only node resumes an interrupted advance at once', isAlone: true, waitedMs: 1 },
+      { node: 'among others resumes it when its lease has expired', isAlone: false, waitedMs: 10_000 },
     ])('a worker $node', async ({ isAlone, waitedMs }) => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
-      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
+      const interrupted = await interruptAdvance(server, shop, weekSeconds, wall);
       wall += waitedMs;
-      await workOnce(isAlone, async () => (await abandoned.clock()).advance === null);
+      await runWorkerOnce(isAlone, async () => (await interrupted.clock()).advance === null);
       expect(await statusOf(id)).toBe('expired');
       expect(await shop.clock.read()).toMatchObject({ status: 'running', now: isoTime(startTime + week) });
     });
   });
 
-  test('a worker that is alone takes up no advance that was begun after its start', async () => {
+  test('the only worker does not resume an advance that began after the worker started', async () => {
     const other = await openMerchant(server, { app });
     const { id } = await other.payments.createAndAdvance(['authorize']);
-    let living: InterruptedAdvance | undefined;
+    let runningAdvance: InterruptedAdvance | undefined;
     wall = startTime + week;
-    await workOnce(
+    await runWorkerOnce(
       true,
       async () => (await other.payments.read(id)).status === 'expired',
       async () => {
-        living = await interruptAdvance(server, shop, 3_600, wall);
+        runningAdvance = await interruptAdvance(server, shop, 3_600, wall);
       },
     );
-    expect((await living?.clock())?.advance).toMatchObject({ turn: 1 });
+    expect((await runningAdvance?.clock())?.advance).toMatchObject({ turn: 1 });
   });
 
-  describe('an advance whose process died', () => {
-    test('ends with the answer that its request is given, with all that happened, each once', async () => {
+  describe('an advance whose process crashed', () => {
+    test('completes with the response for its request, with every effect once', async () => {
       await shop.clock.freeze();
-      const made = [];
+      const created = [];
       for (let i = 0; i < 4; i += 1) {
-        made.push(await shop.payments.createAndAdvance(['authorize']));
+        created.push(await shop.payments.createAndAdvance(['authorize']));
         await shop.clock.advance({ seconds: 60 });
       }
-      const walking = await shop.payments.create({ autoAdvance: true, scenario: 'require_action' });
+      const autoAdvancing = await shop.payments.create({ autoAdvance: true, scenario: 'require_action' });
       const from = startTime + 240 * secondMs;
-      const abandoned = await interruptAdvance(server, shop, 8 * 86_400, from);
-      const round = await abandoned.fire([walking.id], { stepsMax: 2 });
+      const interrupted = await interruptAdvance(server, shop, 8 * 86_400, from);
+      const round = await interrupted.fire([autoAdvancing.id], { stepsMax: 2 });
       expect(round.code, round.body).toBeNull();
-      expect(await statusOf(walking.id)).toBe('captured');
-      expect((await abandoned.clock()).frozenAt).toBe(from + 11 * secondMs);
+      expect(await statusOf(autoAdvancing.id)).toBe('captured');
+      expect((await interrupted.clock()).frozenAt).toBe(from + 11 * secondMs);
 
-      await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
-      const { idempotencyKey, body, requestId } = abandoned;
+      await runner.resume(await interrupted.clock(), Number.MAX_SAFE_INTEGER);
+      const { idempotencyKey, body, requestId } = interrupted;
       const answer = await shop.clock.post('advance', body, { idempotencyKey });
       expect(answer.headers['idempotent-replayed']).toBe('true');
       const advanced = answer.body as AdvanceBody;
@@ -700,8 +705,8 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         complete: true,
       });
       expect(advanced.happened.map(({ id, action }) => [id, action])).toEqual([
-        ...['require_action', 'capture', 'settle'].map((action) => [walking.id, action]),
-        ...made.map(({ id }) => [id, 'expire']),
+        ...['require_action', 'capture', 'settle'].map((action) => [autoAdvancing.id, action]),
+        ...created.map(({ id }) => [id, 'expire']),
       ]);
       expect(await effectsOf(server, shop.orgId, requestId)).toEqual(advanced.happened);
       for (const one of advanced.happened)
@@ -709,77 +714,78 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect(await shop.clock.read()).toMatchObject({ status: 'frozen', now: isoTime(from + 8 * dayMs) });
     });
 
-    test('before it did anything is done as if nothing had been', async () => {
+    test('before its first effect completes as if it had not been interrupted', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
-      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
-      await runner.resume(await abandoned.clock(), Number.MAX_SAFE_INTEGER);
-      const { idempotencyKey, body } = abandoned;
-      const { text: kept, body: answer } = await shop.clock.post('advance', body, { idempotencyKey });
+      const interrupted = await interruptAdvance(server, shop, weekSeconds, wall);
+      await runner.resume(await interrupted.clock(), Number.MAX_SAFE_INTEGER);
+      const { idempotencyKey, body } = interrupted;
+      const { text: responseText, body: answer } = await shop.clock.post('advance', body, { idempotencyKey });
       expect((answer as AdvanceBody).happened).toMatchObject([
         { id, action: 'expire', at: isoTime(startTime + week) },
       ]);
-      expect((await shop.clock.post('advance', body, { idempotencyKey })).text).toBe(kept);
+      expect((await shop.clock.post('advance', body, { idempotencyKey })).text).toBe(responseText);
       expect(await shop.clock.read()).toMatchObject({ status: 'running', now: isoTime(startTime + week) });
     });
 
-    test('is not taken up while its lease lasts, unless it is known to be dead', async () => {
-      const abandoned = await interruptAdvance(server, shop, 3_600, wall);
+    test('is not resumed while its lease is valid, unless its process is known to be dead', async () => {
+      const interrupted = await interruptAdvance(server, shop, 3_600, wall);
       wall += 9_999;
-      await runner.resume(await abandoned.clock(), wall);
-      expect((await abandoned.clock()).advance).toMatchObject({ turn: 1 });
+      await runner.resume(await interrupted.clock(), wall);
+      expect((await interrupted.clock()).advance).toMatchObject({ turn: 1 });
       wall += 1;
-      await runner.resume(await abandoned.clock(), wall);
-      expect((await abandoned.clock()).advance).toBeNull();
+      await runner.resume(await interrupted.clock(), wall);
+      expect((await interrupted.clock()).advance).toBeNull();
       expect((await shop.clock.read()).now).toBe(isoTime(startTime + hourMs));
     });
 
-    test('and was taken up can neither fire nor finish any more', async () => {
+    test('and was resumed elsewhere can no longer fire timers or finish', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
-      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
-      const clock = await abandoned.clock();
-      const late = await abandoned.fire([id], { turn: 2 });
+      const interrupted = await interruptAdvance(server, shop, weekSeconds, wall);
+      const clock = await interrupted.clock();
+      const late = await interrupted.fire([id], { turn: 2 });
       expect(late.code).toBe('clock_advancing');
-      const finish = (turn: number, requestId: string) =>
+      const finish = (turn: number, requestId: Id<'request'>) =>
         server.engine.submit(
           submission(
             shop,
             finishAdvance,
-            { turn, happened: [], left: null, next: null, isThere: true },
+            { turn, happened: [], left: null, next: null, hasArrived: true },
             { wallNow: wall, requestId },
           ),
         );
-      expect((await finish(2, abandoned.requestId)).code).toBe('idempotency_in_progress');
-      expect((await finish(1, 'req_01m7epxwjmf7za77rhky2f93cc')).code).toBe('idempotency_in_progress');
-      expect(await abandoned.clock()).toEqual(clock);
+      expect((await finish(2, interrupted.requestId)).code).toBe('idempotency_in_progress');
+      expect((await finish(1, formatId('request', '01m7epxwjmf7za77rhky2f93cc'))).code).toBe(
+        'idempotency_in_progress',
+      );
+      expect(await interrupted.clock()).toEqual(clock);
       expect(await shop.payments.read(id)).toMatchObject({ status: 'authorized', version: 2 });
-      // Carried out by another, it is over for the first one.
+      // Another process completed it, so it is over for the first one.
       await runner.resume(clock, Number.MAX_SAFE_INTEGER);
-      expect((await abandoned.fire([id])).code).toBe('clock_advancing');
-      expect((await finish(1, abandoned.requestId)).code).toBe('idempotency_in_progress');
+      expect((await interrupted.fire([id])).code).toBe('clock_advancing');
+      expect((await finish(1, interrupted.requestId)).code).toBe('idempotency_in_progress');
       expect(await shop.payments.read(id)).toMatchObject({ status: 'expired', version: 3 });
     });
 
-    test('tells what happened, too, when the answer to a round was lost', async () => {
+    test('reports all effects, even if the response of a round was lost', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
       let isLost = false;
-      const losing = {
+      const lossyEngine = {
         idGenerator: server.engine.idGenerator,
-        submit: async (asked: Submission): Promise<EngineAnswer> => {
-          const answer = await server.engine.submit(asked);
-          if (asked.kind !== fireTimers || isLost) return answer;
+        submit: async (submitted: Submission): Promise<EngineAnswer> => {
+          const answer = await server.engine.submit(submitted);
+          if (submitted.kind !== fireTimers || isLost) return answer;
           isLost = true;
-          return refusalAnswer(refuse('service_unavailable'), asked.context.requestId, '');
+          return refusalAnswer(refuse('service_unavailable'), submitted.context.requestId, '');
         },
       } as unknown as Engine;
-      const unlucky = new ClockRunner({
+      const lossyRunner = new ClockRunner({
         ...server,
-        engine: losing,
+        engine: lossyEngine,
         wallClock,
         uptime: wallClock,
         onError: () => undefined,
       });
-      const errands = new Map([[beginAdvance.name, (asked: Submission) => unlucky.advance(asked)]]);
-      const time = clockApi(shop.clientOn(openApp(server, { wallClock, errands })));
+      const time = clockApi(shop.clientOn(openApp(server, { wallClock, runner: lossyRunner })));
       const advanced = await time.advance({ seconds: weekSeconds });
       expect(isLost).toBe(true);
       expect(advanced).toMatchObject({
@@ -789,23 +795,23 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
       expect((await shop.payments.read(id)).version).toBe(3);
     });
 
-    test('is taken up by one of many', async () => {
+    test('is resumed by one of many nodes', async () => {
       const { id } = await shop.payments.createAndAdvance(['authorize']);
-      const abandoned = await interruptAdvance(server, shop, weekSeconds, wall);
+      const interrupted = await interruptAdvance(server, shop, weekSeconds, wall);
       wall += 10_000;
-      const clock = await abandoned.clock();
+      const clock = await interrupted.clock();
       await Promise.all([1, 2, 3].map(() => runner.resume(clock, wall)));
-      const { idempotencyKey, body } = abandoned;
+      const { idempotencyKey, body } = interrupted;
       const answer = await shop.clock.post('advance', body, { idempotencyKey });
       expect((answer.body as AdvanceBody).happened).toMatchObject([{ id, action: 'expire' }]);
       expect((await shop.payments.read(id)).version).toBe(3);
     });
   });
 
-  test('what is made while the clock is on its way has the time that it has come to', async () => {
+  test('records created during an advance have the clock time reached so far', async () => {
     const { id } = await shop.payments.createAndAdvance(['authorize']);
-    const abandoned = await interruptAdvance(server, shop, 8 * 86_400, wall);
-    await abandoned.fire([id]);
+    const interrupted = await interruptAdvance(server, shop, 8 * 86_400, wall);
+    await interrupted.fire([id]);
     wall += 5_000;
     expect((await shop.payments.create()).createdAt).toBe(isoTime(startTime + week));
     expect((await shop.client.get(payments, 'status=expired')).body.data).toHaveLength(1);

@@ -20,16 +20,16 @@ const transfers = 'developer_api_transfers';
 const customers = 'developer_api_customers';
 const unknownId = 'trf_01m7epxwjmf7za77rhky2f93cc';
 const beneficiary = { name: 'Grace Hopper', country: 'US', account: 'US64 0001 0002' };
-/** 1 EUR is 1.25 USD in these tests, and the merchant's payments bear no fee. */
-const agreed = {
+/** 1 EUR is 1.25 USD in these tests, and the merchant's payments have no fee. */
+const appSettings = {
   fx: { marginBasisPoints: 0, rates: { 'EUR/USD': '1.25' } },
   fee: { basisPoints: 0, fixedAmount: 0 },
 } as const;
-const asked = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 } as const;
+const quoteInput = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 } as const;
 
 /**
- * Quotes, steps and their timers are tested beside the machines, in src/resources/transfers and src/resources/transfer-moves;
- * reports of payouts in src/resources/reconciliation.
+ * Quotes, steps and their timers are tested next to the machines, in src/resources/transfers and
+ * src/resources/transfer-moves; payout reports in src/resources/reconciliation.
  */
 describe.each(databaseKinds)('transfers on %s', (kind) => {
   let server: Server;
@@ -38,18 +38,18 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    acme = await tenant(server, agreed);
-    other = await tenant(server, agreed);
+    acme = await tenant(server, appSettings);
+    other = await tenant(server, appSettings);
   });
 
   const advance = (client: ApiClient, id: string, body?: unknown, query = '') =>
     client.post(`${transfers}/${id}/advance`, body, { query });
   const quoted = async (body: object = {}, client = acme.client): Promise<Body> =>
-    expectOk(await client.post(transfers, { ...asked, beneficiary, ...body }));
+    expectOk(await client.post(transfers, { ...quoteInput, beneficiary, ...body }));
   const reached = async (to: string, body: object = {}, client = acme.client): Promise<Body> =>
     expectOk(await advance(client, (await quoted(body, client)).id, { to }));
-  /** Money that is settled, so that transfers can be funded from it. */
-  const earn = async ({ client }: KeyHolder, amount: number) => {
+  /** Creates a settled payment, so that transfers can be funded from the balance. */
+  const fundBalance = async ({ client }: KeyHolder, amount: number) => {
     const { id } = expectOk(await client.post(payments, { amount, currency: 'EUR' }));
     expectOk(await client.post(`${payments}/${id}/advance`, { to: 'settled' }));
   };
@@ -61,7 +61,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
   };
 
   describe('201', () => {
-    test('a quote shows what is sent, what arrives, what it costs and how long it holds', async () => {
+    test('a quote has the amounts, the fee, the rate and its expiry', async () => {
       const customer = expectOk(await acme.client.post(customers, { name: 'Ada' }));
       const more = { customerId: customer.id, reference: 'invoice 7', metadata: { order: '7' } };
       const body = await quoted(more);
@@ -70,7 +70,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
         sandbox: true,
         status: 'quoted',
         id: expect.stringMatching(/^trf_/),
-        ...asked,
+        ...quoteInput,
         targetAmount: 12_500,
         feeAmount: 50,
         totalAmount: 10_050,
@@ -97,32 +97,36 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       );
     });
 
-    test('rates and margins are those of the application', async () => {
-      const usual = await acme.addKey({ application: 'usual' });
-      const dear = await acme.addKey({
+    test('rates and margins follow the application settings', async () => {
+      const defaultRates = await acme.addKey({ application: 'usual' });
+      const customRates = await acme.addKey({
         application: 'dear',
         fx: { marginBasisPoints: 200, rates: { 'USD/EUR': '0.8' } },
       });
       const at = async ({ client }: KeyHolder) => quoted({}, client);
-      expect(await at(usual)).toMatchObject({
+      expect(await at(defaultRates)).toMatchObject({
         rate: '1.155498780629',
         inverseRate: '0.865427135679',
         midMarketRate: '1.161305307165',
         marginBasisPoints: 50,
         targetAmount: 11_554,
       });
-      expect(await at(dear)).toMatchObject({ rate: '1.225', midMarketRate: '1.25', marginBasisPoints: 200 });
+      expect(await at(customRates)).toMatchObject({
+        rate: '1.225',
+        midMarketRate: '1.25',
+        marginBasisPoints: 200,
+      });
       expect(await at(acme)).toMatchObject({ rate: '1.25' });
     });
 
-    test('the same key gives the same answer, and makes one transfer', async () => {
+    test('the same idempotency key returns the same response, and creates one transfer', async () => {
       const key = randomUUID();
-      const send = () => acme.client.post(transfers, asked, { idempotencyKey: key });
+      const send = () => acme.client.post(transfers, quoteInput, { idempotencyKey: key });
       const first = await send();
       expectReplay(await send(), first);
       const changed = await acme.client.post(
         transfers,
-        { ...asked, sourceAmount: 10_001 },
+        { ...quoteInput, sourceAmount: 10_001 },
         { idempotencyKey: key },
       );
       expect(changed.code).toBe('idempotency_key_reused');
@@ -130,7 +134,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
   });
 
   describe('200', () => {
-    test('what a move posts is shown when it is asked for', async () => {
+    test('?expand=ledgerEntries returns the ledger entries of the step', async () => {
       const { id } = await quoted();
       const entries = (answer: Answer) =>
         expectOk(answer).ledgerEntries as { reason: string; transferId: string; postings: unknown[] }[];
@@ -150,7 +154,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       ]);
     });
 
-    test('history, entries and provider events are read below the transfer, newest first', async () => {
+    test('lists history, ledger entries and provider events of the transfer, newest first', async () => {
       const { id } = await reached('completed');
       const history = expectOk(await acme.client.get(`${transfers}/${id}/history`));
       expect(history.data.map(({ action }) => action)).toEqual([
@@ -187,8 +191,12 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       expect(pages).toEqual(history.data);
     });
 
-    test('the provider that the application has chosen speaks in its own words', async () => {
-      const { client } = await acme.addKey({ application: 'modern', provider: 'meridian', fx: agreed.fx });
+    test("uses the provider's own event types and ids, for the provider set for the application", async () => {
+      const { client } = await acme.addKey({
+        application: 'modern',
+        provider: 'meridian',
+        fx: appSettings.fx,
+      });
       const { id } = await reached('completed', {}, client);
       const { data } = expectOk(await client.get(`${transfers}/${id}/provider_events`));
       expect(data.map(({ type }) => type)).toEqual([
@@ -200,76 +208,74 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       expect(shown).not.toContain(providerId);
     });
 
-    test('lists are newest first, by status, customer and time', async () => {
-      const mine = await tenant(server, agreed);
-      const customer = expectOk(await mine.client.post(customers, { name: 'Ada' }));
-      const first = await quoted({ customerId: customer.id }, mine.client);
-      const second = await reached('canceled', {}, mine.client);
-      const third = await quoted({ customerId: customer.id }, mine.client);
+    test('lists newest first, by status, customer and time', async () => {
+      const org = await tenant(server, appSettings);
+      const customer = expectOk(await org.client.post(customers, { name: 'Ada' }));
+      const first = await quoted({ customerId: customer.id }, org.client);
+      const second = await reached('canceled', {}, org.client);
+      const third = await quoted({ customerId: customer.id }, org.client);
       const ids = async (query: string) =>
-        expectOk(await mine.client.get(transfers, query)).data.map(({ id }) => id);
+        expectOk(await org.client.get(transfers, query)).data.map(({ id }) => id);
       expect(await ids('')).toEqual([third.id, second.id, first.id]);
       expect(await ids('status=canceled')).toEqual([second.id]);
       expect(await ids(`customerId=${customer.id}`)).toEqual([third.id, first.id]);
       expect(await ids(`status=quoted&customerId=${customer.id}&limit=1`)).toEqual([third.id]);
       expect(await ids(`createdAfter=${third.createdAt}`)).toEqual([]);
       expect(await ids(`createdBefore=${first.createdAt}`)).toEqual([]);
-      const all = await listAll((query) => mine.client.get(transfers, query), 2);
+      const all = await listAll((query) => org.client.get(transfers, query), 2);
       expect(all.map(({ id }) => id)).toEqual([third.id, second.id, first.id]);
     });
 
-    test('every application of the organization sees and moves it', async () => {
+    test('every application of the organization sees and advances it', async () => {
       const { id } = await quoted();
       const { client } = await acme.addKey({ application: 'another' });
       expect(expectOk(await advance(client, id, { action: 'accept' })).status).toBe('accepted');
     });
   });
 
-  describe('200, from the balance,', () => {
-    test('of many that are funded at once, in one batch or in several, only so many win as the balance covers', async () => {
-      const mine = await tenant(server, agreed);
-      await earn(mine, 10_050 * 3 + 10_049);
+  describe('200, funded from the balance:', () => {
+    test('concurrent funding, in one batch or several, succeeds only as far as the balance covers', async () => {
+      const org = await tenant(server, appSettings);
+      await fundBalance(org, 10_050 * 3 + 10_049);
       const waiting = await Promise.all(
-        Array.from({ length: 12 }, () => reached('accepted', { fundFrom: 'balance' }, mine.client)),
+        Array.from({ length: 12 }, () => reached('accepted', { fundFrom: 'balance' }, org.client)),
       );
-      const answers = await Promise.all(
-        waiting.map(({ id }) => advance(mine.client, id, { action: 'fund' })),
-      );
+      const answers = await Promise.all(waiting.map(({ id }) => advance(org.client, id, { action: 'fund' })));
       const codes = answers.map(({ code }) => code).filter((code) => code !== null);
       expect(codes).toEqual(Array(9).fill('insufficient_funds'));
-      expect(await balance(mine, 'merchant_available')).toBe(-10_049);
-      expect(await balance(mine, 'transfer_funding')).toBe(-30_150);
+      expect(await balance(org, 'merchant_available')).toBe(-10_049);
+      expect(await balance(org, 'transfer_funding')).toBe(-30_150);
     });
 
-    // PGlite has one session, and so one node.
+    // PGlite has one session, and therefore one node.
     test.runIf(kind === 'postgres')(
-      'of two nodes that spend the same balance one wins, whenever they meet',
+      'of two nodes that spend the same balance concurrently, one succeeds',
       async () => {
         const nodes = [server.app, openApp(server, { engine: openEngine(server.database) })] as const;
         const rounds = await Promise.all(
           Array.from({ length: 20 }, async () => {
-            const mine = await tenant(server, agreed);
-            await earn(mine, 10_050);
+            const org = await tenant(server, appSettings);
+            await fundBalance(org, 10_050);
             const waiting = await Promise.all(
-              nodes.map(() => reached('accepted', { fundFrom: 'balance' }, mine.client)),
+              nodes.map(() => reached('accepted', { fundFrom: 'balance' }, org.client)),
             );
-            return { mine, waiting };
+            return { org, waiting };
           }),
         );
         const spent = await Promise.all(
-          rounds.flatMap(({ mine, waiting }) =>
-            nodes.map((node, i) => advance(mine.clientOn(node), waiting[i]?.id ?? '', { action: 'fund' })),
+          rounds.flatMap(({ org, waiting }) =>
+            nodes.map((node, i) => advance(org.clientOn(node), waiting[i]?.id ?? '', { action: 'fund' })),
           ),
         );
         expect(spent.filter(({ status }) => status === 200)).toHaveLength(rounds.length);
-        for (const { mine } of rounds) expect(await balance(mine, 'merchant_available')).toBe(0);
+        for (const { org } of rounds) expect(await balance(org, 'merchant_available')).toBe(0);
       },
     );
   });
 
   describe('400', () => {
-    test('a body that is not valid is refused, and param points at the field', async () => {
-      const created = await acme.client.post(transfers, { ...asked, targetAmount: 1 });
+    test('rejects an invalid body, and param points at the field', async () => {
+      const created = await acme.client.post(transfers, { ...quoteInput, targetAmount: 1 });
       expect(created.body.error).toMatchObject({ code: 'invalid_request', param: '/sourceAmount' });
       const advanced = await advance(acme.client, unknownId, { action: 'complete', returnCode: 'x' });
       expect(advanced.body.error).toMatchObject({ code: 'invalid_request', param: '/returnCode' });
@@ -280,16 +286,16 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       ['customerId=x', 'customerId'],
       ['paymentId=x', 'paymentId'],
       ['limit=0', 'limit'],
-    ])('a list with %s', async (query, param) => {
+    ])('rejects a list with %s', async (query, param) => {
       const answer = await acme.client.get(transfers, query);
       expect([answer.code, answer.body.error.param]).toEqual(['invalid_request', param]);
     });
 
-    test('a cursor of another list', async () => {
+    test('rejects a cursor of another list', async () => {
       expect((await acme.client.get(transfers, 'cursor=abc')).code).toBe('invalid_cursor');
     });
 
-    test('balances of a payment and a transfer at once', async () => {
+    test('rejects balances of a payment and a transfer together', async () => {
       const query = `transferId=${unknownId}&paymentId=${unknownId.replace('trf', 'pay')}`;
       const answer = await acme.client.get('developer_api_balances', query);
       expect([answer.code, answer.body.error.param]).toEqual(['invalid_request', 'transferId']);
@@ -297,17 +303,19 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
   });
 
   describe('401 and 403', () => {
-    test('nobody without a key, and no key without the scope', async () => {
-      expect((await new ApiClient(server.app, null).post(transfers, asked)).code).toBe('api_key_missing');
+    test('requires a key with the scope', async () => {
+      expect((await new ApiClient(server.app, null).post(transfers, quoteInput)).code).toBe(
+        'api_key_missing',
+      );
       const { client } = await acme.addKey({ scopes: ['transfers:read', 'payments:write'] });
-      expect((await client.post(transfers, asked)).code).toBe('scope_missing');
+      expect((await client.post(transfers, quoteInput)).code).toBe('scope_missing');
       const { client: writer } = await acme.addKey({ scopes: ['transfers:write'] });
       expect((await writer.get('developer_api_fx_rates')).code).toBe('scope_missing');
     });
   });
 
   describe('404', () => {
-    test("another organization's transfer is not there, and neither is one that never was", async () => {
+    test('transfers of another organization and unknown transfers are not found', async () => {
       const { id } = await quoted();
       for (const [client, one] of [
         [other.client, id],
@@ -325,7 +333,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
   });
 
   describe('409', () => {
-    test('a step from elsewhere names the state and what is open', async () => {
+    test('a step from another state returns the state and the allowed actions', async () => {
       const { id } = await reached('sent');
       const answer = await advance(acme.client, id, { action: 'cancel' });
       expect(answer.body.error).toMatchObject({
@@ -347,41 +355,41 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       ['amount_too_large', { sourceAmount: 999_999_999_999 }, '/sourceAmount'],
       ['customer_not_found', { customerId: 'cus_01m7epxwjmf7za77rhky2f93cc' }, '/customerId'],
     ])('%s', async (code, body, param) => {
-      const answer = await acme.client.post(transfers, { ...asked, ...body });
+      const answer = await acme.client.post(transfers, { ...quoteInput, ...body });
       expect([answer.code, answer.body.error.param]).toEqual([code, param]);
     });
 
-    test('a customer that is archived', async () => {
+    test('rejects an archived customer', async () => {
       const { id } = expectOk(await acme.client.post(customers, { name: 'Ada' }));
       expectOk(await acme.client.post(`${customers}/${id}/archive`));
-      const answer = await acme.client.post(transfers, { ...asked, customerId: id });
+      const answer = await acme.client.post(transfers, { ...quoteInput, customerId: id });
       expect(answer.code).toBe('customer_archived');
     });
 
-    test('a refusal is kept for its key', async () => {
+    test('stores the rejection for its idempotency key', async () => {
       const key = randomUUID();
       const send = () =>
-        acme.client.post(transfers, { ...asked, targetCurrency: 'AOA' }, { idempotencyKey: key });
+        acme.client.post(transfers, { ...quoteInput, targetCurrency: 'AOA' }, { idempotencyKey: key });
       const first = await send();
       expectReplay(await send(), first);
     });
 
-    test('nobody to send it to', async () => {
+    test('rejects a transfer without a beneficiary', async () => {
       const { id } = await quoted({ beneficiary: undefined });
       expect((await advance(acme.client, id, { to: 'completed' })).code).toBe('beneficiary_missing');
       expect(expectOk(await acme.client.get(`${transfers}/${id}`)).version).toBe(1);
     });
   });
 
-  describe('by the clock,', () => {
-    /** A node whose time is the test's own. */
+  describe('by the clock:', () => {
+    /** A node with the test's own wall clock. */
     const timedApp = (clock: { readonly now: number }) => openApp(server, { wallClock: () => clock.now });
     const timed = (holder: KeyHolder) => {
       const clock = { now: Date.now() };
       return { clock, client: holder.clientOn(timedApp(clock)) };
     };
 
-    test('a quote can be accepted until it expires, and not at that instant', async () => {
+    test('a quote can be accepted until it expires, exclusive', async () => {
       const { clock, client } = timed(acme);
       const [early, late] = [await quoted({}, client), await quoted({}, client)];
       clock.now = Date.parse(String(late.expiresAt)) - 1;
@@ -389,26 +397,29 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       clock.now += 1;
       const answer = await advance(client, late.id, { action: 'accept' });
       expect(answer.code).toBe('quote_expired');
-      // A refusal changes nothing, although the time has come.
+      // A rejection changes nothing, although the quote is overdue.
       expect(expectOk(await client.get(`${transfers}/${late.id}`))).toMatchObject({
         status: 'quoted',
         version: 1,
       });
     });
 
-    test('overdue steps read the balance, and are stored, each at its own time', async () => {
+    test('overdue steps check the balance and are stored, each with its own due time', async () => {
       const { clock, client } = timed(other);
       const start = clock.now;
       const { id } = await quoted({ autoAdvance: true, fundFrom: 'balance' }, client);
       clock.now += 10_000;
       const refused = await advance(client, id, { action: 'convert' });
       expect(refused.body.error.details).toMatchObject({ status: 'failed' });
-      const rich = await tenant(server, agreed);
-      await earn(rich, 10_050);
-      const funded = await quoted({ autoAdvance: true, fundFrom: 'balance' }, rich.clientOn(timedApp(clock)));
+      const fundedOrg = await tenant(server, appSettings);
+      await fundBalance(fundedOrg, 10_050);
+      const funded = await quoted(
+        { autoAdvance: true, fundFrom: 'balance' },
+        fundedOrg.clientOn(timedApp(clock)),
+      );
       clock.now += 3_000;
-      expectOk(await advance(rich.clientOn(timedApp(clock)), funded.id, { action: 'send' }));
-      const { data } = expectOk(await rich.client.get(`${transfers}/${funded.id}/history`));
+      expectOk(await advance(fundedOrg.clientOn(timedApp(clock)), funded.id, { action: 'send' }));
+      const { data } = expectOk(await fundedOrg.client.get(`${transfers}/${funded.id}/history`));
       expect(data.map(({ action, at }) => [action, Date.parse(String(at)) - start - 10_000])).toEqual([
         ['send', 3_000],
         ['convert', 3_000],
@@ -422,7 +433,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
   describe('fx rates', () => {
     const rates = 'developer_api_fx_rates';
 
-    test('200: the rates from the dollar, or from any currency, as the application has them', async () => {
+    test('200: rates from the dollar or from any currency, by the application settings', async () => {
       const all = expectOk(await acme.client.get(rates));
       expect([all.object, all.hasMore, all.nextCursor]).toEqual(['list', false, null]);
       expect(all.data.length).toBeGreaterThanOrEqual(34);
@@ -452,7 +463,7 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
       expect(same.data[0]).toMatchObject({ id: 'USD/USD', rate: '1', marginBasisPoints: 0 });
     });
 
-    test('every rate that is shown can be quoted, at that very rate', async () => {
+    test('every listed rate can be quoted at exactly that rate', async () => {
       const { data } = expectOk(await acme.client.get(rates, 'sourceCurrency=GBP'));
       await Promise.all(
         data.map(async ({ targetCurrency, rate }) => {
@@ -476,6 +487,6 @@ describe.each(databaseKinds)('transfers on %s', (kind) => {
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.transfers);
 });

@@ -52,7 +52,7 @@ async function createLink(args: readonly string[], env: Record<string, string> =
 }
 
 /** The embedded database admits one process at a time: the commands run while the server is stopped. */
-test('sandbank users creates links in a data directory that work after the start', async () => {
+test('sandbank users creates links in a data directory, valid after the server starts', async () => {
   const data = await mkdtemp(join(tmpdir(), 'sandbank-users-'));
   const server = await openServer('pglite', { dataDirectory: data });
   await applySeed(seed, server, Date.now);
@@ -66,7 +66,7 @@ test('sandbank users creates links in a data directory that work after the start
   await rm(data, { recursive: true });
 });
 
-describe('sandbank users on PostgreSQL, beside a running server', () => {
+describe('sandbank users on PostgreSQL, next to a running server', () => {
   let server: Server;
   let env: Record<string, string>;
   beforeAll(async () => {

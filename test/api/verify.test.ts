@@ -13,7 +13,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
   let transferId: string;
 
   const run = (sql: string) => server.database.script(sql);
-  const differing = async () =>
+  const failedChecks = async () =>
     (await verify(server.database)).checks.filter(({ differences }) => differences.length > 0);
 
   beforeAll(async () => {
@@ -43,11 +43,13 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     };
     const transfer = (await acme.client.post('developer_api_transfers', quote)).body;
     transferId = transfer.id;
-    const way = { to: 'completed', beneficiary: { name: 'Grace' } };
-    expect((await acme.client.post(`developer_api_transfers/${transferId}/advance`, way)).status).toBe(200);
+    const advanceInput = { to: 'completed', beneficiary: { name: 'Grace' } };
+    expect(
+      (await acme.client.post(`developer_api_transfers/${transferId}/advance`, advanceInput)).status,
+    ).toBe(200);
     for (const to of ['accepted', 'in_review', 'converted', 'returned', 'refunded', 'canceled']) {
-      const asked = { sourceCurrency: 'GBP', targetCurrency: 'KWD', sourceAmount: 10_000 };
-      const { id } = (await acme.client.post('developer_api_transfers', asked)).body;
+      const quote = { sourceCurrency: 'GBP', targetCurrency: 'KWD', sourceAmount: 10_000 };
+      const { id } = (await acme.client.post('developer_api_transfers', quote)).body;
       const body = { to, beneficiary: { name: 'Grace' } };
       expect((await acme.client.post(`developer_api_transfers/${id}/advance`, body)).status).toBe(200);
     }
@@ -57,46 +59,46 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
     expect(tested.body.status).toBe('succeeded');
     await receiver.close();
     await server.sealer.seal();
-    // In the background it could seal a row while a test has it damaged.
+    // The background sealer could seal a row while a test has modified it.
     await server.sealer.stop();
   });
   afterAll(() => server?.close());
 
   beforeEach(async () => {
-    expect(await differing()).toEqual([]);
+    expect(await failedChecks()).toEqual([]);
   });
 
-  test('sound books are said to be sound, with how much was looked at', async () => {
+  test('reports consistent data as sound, with the number of checked records', async () => {
     const verification = await verify(server.database);
-    expect(verification).toMatchObject({ isSound: true, looked: { payments: 6, transfers: 7 } });
-    expect(verification.looked.entries).toBeGreaterThan(8);
+    expect(verification).toMatchObject({ isSound: true, counts: { payments: 6, transfers: 7 } });
+    expect(verification.counts.entries).toBeGreaterThan(8);
     expect(verificationText(verification)).toMatch(
-      /6 payments and 7 transfers looked at[\s\S]+The books are sound\.$/,
+      /6 payments and 7 transfers checked[\s\S]+The books are sound\.$/,
     );
   });
 
-  /** What somebody with all rights over the database might do, and how it is undone. */
-  const damages: readonly (readonly [
-    what: string,
+  /** Changes that a database administrator could make, and their reversal. */
+  const modifications: readonly (readonly [
+    name: string,
     found: readonly string[],
     damage: () => string,
     repair: () => string,
   ])[] = [
     [
-      'a balance that was changed',
+      'a changed balance',
       ['balances_equal_postings', 'trial_balance_is_zero'],
       () => `update ledger_balances set balance = balance + 1 where account = 'fees' and currency = 'EUR'`,
       () => `update ledger_balances set balance = balance - 1 where account = 'fees' and currency = 'EUR'`,
     ],
     [
-      'a balance that was removed',
+      'a removed balance',
       ['balances_equal_postings', 'trial_balance_is_zero'],
       () => `create table aside as select * from ledger_balances where account = 'fees' and currency = 'EUR';
         delete from ledger_balances where account = 'fees' and currency = 'EUR'`,
       () => 'insert into ledger_balances select * from aside; drop table aside',
     ],
     [
-      'a posting that was changed',
+      'a changed posting',
       ['entries_sum_to_zero', 'balances_equal_postings', 'payments_equal_postings'],
       () =>
         tampered(`update ledger_entries set postings = jsonb_set(postings, '{0,amount}', '10001')
@@ -106,63 +108,63 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
         where payment_id = '${paymentId}' and reason = 'capture'`),
     ],
     [
-      'an entry that was removed',
+      'a removed entry',
       ['balances_equal_postings', 'payments_equal_postings'],
       () => `create table aside as select * from ledger_entries where payment_id = '${paymentId}' and reason = 'capture';
         ${tampered(`delete from ledger_entries where payment_id = '${paymentId}' and reason = 'capture'`)}`,
       () => 'insert into ledger_entries select * from aside; drop table aside',
     ],
     [
-      'an amount of a payment that was changed',
+      'a changed payment amount',
       ['payments_equal_postings', 'reports_equal_postings'],
       () => `update payments set fee_amount = fee_amount - 1 where id = '${paymentId}'`,
       () => `update payments set fee_amount = fee_amount + 1 where id = '${paymentId}'`,
     ],
     [
-      'a refund that was changed',
+      'a changed refund',
       ['payments_equal_refunds'],
       () => `update refunds set amount = amount - 1 where payment_id = '${paymentId}'`,
       () => `update refunds set amount = amount + 1 where payment_id = '${paymentId}'`,
     ],
     [
-      'a dispute that was changed',
+      'a changed dispute',
       ['payments_equal_disputes'],
       () => `update disputes set amount = amount - 1 where currency = 'USD'`,
       () => `update disputes set amount = amount + 1 where currency = 'USD'`,
     ],
     [
-      'an amount of a transfer that was changed',
+      'a changed transfer target amount',
       ['transfers_equal_postings'],
       () => `update transfers set target_amount = target_amount + 1 where id = '${transferId}'`,
       () => `update transfers set target_amount = target_amount - 1 where id = '${transferId}'`,
     ],
     [
-      'a transfer that is not where its money is',
+      'a transfer whose status does not match its ledger entries',
       ['transfers_equal_postings', 'records_equal_history'],
       () => `update transfers set status = 'sent' where id = '${transferId}'`,
       () => `update transfers set status = 'completed' where id = '${transferId}'`,
     ],
     [
-      'a status that no move led to',
+      'a status without a transition',
       ['records_equal_history'],
       () => `update payments set status = 'refunded' where id = '${paymentId}'`,
       () => `update payments set status = 'partially_refunded' where id = '${paymentId}'`,
     ],
     [
-      'a record that was put back by a version',
+      'a record with a decremented version',
       ['records_equal_history'],
       () => `update payments set version = version - 1 where id = '${paymentId}'`,
       () => `update payments set version = version + 1 where id = '${paymentId}'`,
     ],
     [
-      'a line of a report that was removed',
+      'a removed report line',
       ['reports_equal_postings'],
       () => `create table aside as select * from settlement_lines where payment_id = '${paymentId}';
         ${tampered('delete from settlement_lines where id in (select id from aside)', 'settlement_lines')}`,
       () => 'insert into settlement_lines select * from aside; drop table aside',
     ],
     [
-      'a line of a report that was changed',
+      'a changed report line',
       ['reports_equal_postings'],
       () =>
         tampered(
@@ -176,7 +178,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
         ),
     ],
     [
-      'a line of a transfer in a report that was changed',
+      'a changed report line of a transfer',
       ['reports_equal_postings'],
       () =>
         tampered(
@@ -190,38 +192,38 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
         ),
     ],
     [
-      'an amount of a transfer that was changed',
+      'a changed transfer source amount',
       ['transfers_equal_postings'],
       () => `update transfers set source_amount = source_amount - 1 where id = '${transferId}'`,
       () => `update transfers set source_amount = source_amount + 1 where id = '${transferId}'`,
     ],
     [
-      'a timer that was removed',
+      'a removed timer',
       ['timers_equal_records'],
       () => `create table aside as select * from timers where resource = 'dispute';
         delete from timers where resource = 'dispute'`,
       () => 'insert into timers select * from aside; drop table aside',
     ],
     [
-      'a timer that was put off',
+      'a postponed timer',
       ['timers_equal_records'],
       () => `update timers set due_at = due_at + interval '1 day' where resource = 'dispute'`,
       () => `update timers set due_at = due_at - interval '1 day' where resource = 'dispute'`,
     ],
     [
-      'an attempt that was removed',
+      'a removed attempt',
       ['deliveries_equal_attempts'],
       () => 'create table aside as select * from delivery_attempts; delete from delivery_attempts',
       () => 'insert into delivery_attempts select * from aside; drop table aside',
     ],
     [
-      'a delivery that is said to have failed',
+      'a delivery wrongly marked as failed',
       ['deliveries_equal_attempts'],
       () => `update deliveries set status = 'failed'`,
       () => `update deliveries set status = 'succeeded'`,
     ],
     [
-      'an event that was removed',
+      'a removed event',
       ['moves_have_events'],
       () => `create table aside as select * from events where resource_id = '${paymentId}' and type = 'payment.settled';
         alter table events disable trigger user;
@@ -229,7 +231,7 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       () => 'insert into events select * from aside; drop table aside',
     ],
     [
-      'an audit row that was changed',
+      'a changed audit row',
       ['audit_trail_is_sealed'],
       () =>
         tampered(
@@ -239,20 +241,20 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       () => tampered(`update audit set action = 'payments.create' where action = 'payments.crate'`, 'audit'),
     ],
     [
-      'an audit row that was removed',
+      'a removed audit row',
       ['audit_rows_stay_in_organization', 'audit_trail_is_sealed'],
       () => `create table aside as select * from audit where resource_id = '${paymentId}' and action = 'payments.create';
         ${tampered('delete from audit where id in (select id from aside)', 'audit')}`,
       () => 'insert into audit select * from aside; drop table aside',
     ],
     [
-      'a customer that was moved to another organization',
+      'a customer moved to another organization',
       ['records_equal_history', 'references_stay_in_organization'],
       () => `update customers set org_id = '${globex.orgId}'`,
       () => `update customers set org_id = '${acme.orgId}'`,
     ],
     [
-      'a payment that names the application of another organization',
+      'a payment with the application of another organization',
       ['references_stay_in_organization'],
       () => `update payments set app_id = '${globex.appId}' where id = '${paymentId}'`,
       () => `update payments set app_id = '${acme.appId}' where id = '${paymentId}'`,
@@ -295,22 +297,22 @@ describe.each(databaseKinds)('verify on %s', (kind) => {
       alter table ${table} enable trigger user`;
   }
 
-  test.each(damages)('%s is found', async (_what, found, damage, repair) => {
-    await run(damage());
-    const differences = await differing();
-    const words = verificationText(await verify(server.database));
-    await run(repair());
+  test.each(modifications)('detects %s', async (_name, found, modify, revert) => {
+    await run(modify());
+    const differences = await failedChecks();
+    const report = verificationText(await verify(server.database));
+    await run(revert());
     expect(differences.map(({ name }) => name)).toEqual(found);
     for (const { differences: few } of differences) {
       const affected = few.map(({ orgId }) => orgId);
-      expect(affected.some((orgId) => [acme.orgId, globex.orgId].includes(orgId))).toBe(true);
+      expect(affected.some((orgId) => orgId === acme.orgId || orgId === globex.orgId)).toBe(true);
       for (const { subject, expected, found: seen } of few)
-        expect(words).toContain(`${subject}: expected ${expected}, found ${seen}`);
+        expect(report).toContain(`${subject}: expected ${expected}, found ${seen}`);
     }
-    expect(words).toMatch(/NOT sound\.$/);
+    expect(report).toMatch(/NOT sound\.$/);
   });
 
-  test('the database itself refuses to change or delete an entry', async () => {
+  test('the database rejects changing or deleting an entry', async () => {
     await expect(run('update ledger_entries set reason = reason')).rejects.toThrow('append-only');
     await expect(run('delete from ledger_entries')).rejects.toThrow('append-only');
     await expect(run('truncate ledger_entries')).rejects.toThrow('append-only');

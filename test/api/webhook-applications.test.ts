@@ -4,7 +4,7 @@ import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
-import { found, newcomer, ok, type Person, register } from '../support/visitor.ts';
+import { createApplication, createOrganization, newPerson, ok, type Person } from '../support/visitor.ts';
 import { deliveries, events, replays, webhooks } from '../support/webhooks.ts';
 
 interface Application {
@@ -27,10 +27,10 @@ describe.each(databaseKinds)('webhooks of another application on %s', (kind) => 
 
   beforeAll(async () => {
     [server, receiver] = await Promise.all([openServer(kind), openReceiver()]);
-    owner = await newcomer(server, 'Olga');
-    const orgId = await found(owner);
+    owner = await newPerson(server, 'Olga');
+    const orgId = await createOrganization(owner);
     const open = async (name: string): Promise<Application> => {
-      const id = await register(owner, orgId, name);
+      const id = await createApplication(owner, orgId, name);
       const place = `${orgId}/${id}`;
       const { key } = ok(await owner.post(`${place}/api_keys`, { name, scopes: [...scopes] }));
       const client = new ApiClient(server.app, String(key));
@@ -139,7 +139,7 @@ describe.each(databaseKinds)('webhooks of another application on %s', (kind) => 
     expect(replayed.body.replayed, replayed.text).toBe(1);
   });
 
-  test('retries of a replay to a named webhook follow the clock of its application', async () => {
+  test("retries of a replay to a named webhook follow the clock of the webhook's application", async () => {
     const failing = await openReceiver((_received, response, count) =>
       response.writeHead(count === 1 ? 500 : 204).end(),
     );

@@ -23,7 +23,7 @@ import {
   webhooks,
 } from '../support/webhooks.ts';
 
-describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
+describe.each(databaseKinds)('endpoint tests on %s', (kind) => {
   let server: Server;
   let other: Tenant;
   let shop: Merchant;
@@ -36,23 +36,24 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     shop = await openMerchant(server, { isFrozen: true });
   });
 
-  const ask = (id: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
+  const sendTest = (id: string, body?: unknown, idempotencyKey: string = randomUUID()) =>
     shop.client.post(`${webhooks}/${id}/test`, body, { idempotencyKey });
-  const tried = async (id: string, body?: unknown) => expectOk(await ask(id, body)) as DeliveryBody;
+  const testEndpoint = async (id: string, body?: unknown) =>
+    expectOk(await sendTest(id, body)) as DeliveryBody;
 
   describe('200', () => {
-    test('one real signed event is sent, and the answer is what the receiver said', async () => {
+    test("sends one real signed event, and the response has the receiver's response", async () => {
       const receiver = await testReceiver((_received, response) => {
         response.writeHead(202, { 'X-Seen': 'yes', 'content-type': 'text/plain' }).end('Danke');
       });
-      const { secret, ...hook } = await shop.createWebhook(receiver);
-      const answer = await ask(hook.id);
+      const { secret, ...webhook } = await shop.createWebhook(receiver);
+      const answer = await sendTest(webhook.id);
       expect(answer.status).toBe(200);
       const [received] = receiver.received;
-      if (!received) throw new Error('nothing was received');
+      if (!received) throw new Error('no request was received');
       expectSigned(received, [secret], []);
       const { now } = await shop.clock.read();
-      const { requestId: _made, ...shown } = hook;
+      const { requestId: _webhookRequestId, ...shown } = webhook;
       expect(eventPayload(received)).toEqual({
         object: 'event',
         id: received.headers['webhook-id'],
@@ -71,7 +72,7 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
         requestId: answer.headers['request-id'],
         status: 'succeeded',
         id: expect.stringMatching(/^dlv_[0-9a-z]{26}$/),
-        webhookId: hook.id,
+        webhookId: webhook.id,
         eventId: received.headers['webhook-id'],
         eventType: 'webhook.tested',
         trigger: 'test',
@@ -107,21 +108,21 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
           },
         ],
       });
-      // It is an event and a delivery like the others, and can be looked at later.
-      const { requestId: _asked, ...delivery } = answer.body;
+      // It is an event and a delivery like any other, and can be retrieved later.
+      const { requestId: _requestId, ...delivery } = answer.body;
       expect(await shop.delivery(delivery.id)).toMatchObject(delivery);
       expect(expectOk(await shop.client.get(`${events}/${String(delivery.eventId)}`))).toMatchObject({
         type: 'webhook.tested',
-        resourceId: hook.id,
+        resourceId: webhook.id,
       });
     });
 
     test.each(['payment.captured', 'dispute.created', 'webhook.disabled'])(
-      'the example of %s is sent where it is asked for, whatever the filter',
+      'sends the example of the requested type %s, regardless of the filter',
       async (type) => {
         const receiver = await testReceiver();
         const { id } = await shop.createWebhook(receiver, { eventTypes: ['customer.created'] });
-        expect(await tried(id, { type })).toMatchObject({ status: 'succeeded', eventType: type });
+        expect(await testEndpoint(id, { type })).toMatchObject({ status: 'succeeded', eventType: type });
         const example = eventCatalogue.find((one) => one.type === type)?.example;
         expect(eventPayload(receiver.received[0] ?? { body: '' })).toMatchObject({ type, data: example });
         expect(receiver.received).toHaveLength(1);
@@ -129,13 +130,13 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
     );
 
     test.each([400, 404, 500, 503, 301])(
-      'a receiver that answers %i makes it failed, and is not asked again',
+      'a receiver that responds with %i makes the test fail, without a retry',
       async (status) => {
         const receiver = await testReceiver(
           withStatus(status, { 'retry-after': '1', location: 'http://127.0.0.1:1/' }),
         );
         const { id } = await shop.createWebhook(receiver);
-        const delivery = await tried(id);
+        const delivery = await testEndpoint(id);
         expect(delivery).toMatchObject({
           status: 'failed',
           attemptCount: 1,
@@ -149,74 +150,78 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       },
     );
 
-    test('where nothing listens it is said in words', async () => {
+    test('a refused connection has a readable error', async () => {
       const receiver = await closedReceiver();
       const { id } = await shop.createWebhook(receiver);
-      const delivery = await tried(id);
+      const delivery = await testEndpoint(id);
       const error = `Connection refused: nothing listens at 127.0.0.1:${receiver.port}.`;
       expect(delivery).toMatchObject({ status: 'failed', lastResponseStatus: null, lastError: error });
       expect(delivery.attempts).toMatchObject([{ responseStatus: null, responseBody: null, error }]);
     });
 
-    test('where the connection is cut it is said in words', async () => {
+    test('a closed connection has a readable error', async () => {
       const receiver = await testReceiver((_received, response) => response.destroy());
       const { id } = await shop.createWebhook(receiver);
-      expect(await tried(id)).toMatchObject({
+      expect(await testEndpoint(id)).toMatchObject({
         status: 'failed',
         lastError: 'Connection closed: it ended before an answer came.',
       });
     });
 
-    test('a disabled endpoint can be tested, and what it waits for stays where it is', async () => {
+    test('a disabled endpoint can be tested, and its held deliveries stay held', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver);
       await shop.webhookAction(id, 'disable');
       await shop.emitEvent();
-      expect(await tried(id)).toMatchObject({ status: 'succeeded', held: false });
+      expect(await testEndpoint(id)).toMatchObject({ status: 'succeeded', held: false });
       expect(receivedTypes(receiver)).toEqual(['webhook.tested']);
       expect(await shop.readWebhook(id)).toMatchObject({ status: 'disabled', version: 2 });
       expect(await shop.deliveries('status=pending')).toMatchObject([{ held: true }]);
     });
 
-    test('only the endpoint that is tested gets it, although others want everything', async () => {
-      const [receiver, beside, sisters] = [await testReceiver(), await testReceiver(), await testReceiver()];
+    test('sends only to the tested endpoint, although others match every event', async () => {
+      const [receiver, otherReceiver, otherAppReceiver] = [
+        await testReceiver(),
+        await testReceiver(),
+        await testReceiver(),
+      ];
       const { id } = await shop.createWebhook(receiver);
-      await shop.createWebhook(beside);
-      const sister = await shop.addKey({ application: 'second' });
-      expectOk(await sister.client.post(webhooks, { url: sisters.url }));
-      await tried(id);
-      await tried(id, { type: 'payment.created' });
+      await shop.createWebhook(otherReceiver);
+      const otherApp = await shop.addKey({ application: 'second' });
+      expectOk(await otherApp.client.post(webhooks, { url: otherAppReceiver.url }));
+      await testEndpoint(id);
+      await testEndpoint(id, { type: 'payment.created' });
       await shop.sendDue();
       expect(receivedTypes(receiver)).toEqual(['webhook.tested', 'payment.created']);
-      expect([...beside.received, ...sisters.received]).toEqual([]);
+      expect([...otherReceiver.received, ...otherAppReceiver.received]).toEqual([]);
       expect(await shop.deliveries()).toHaveLength(2);
     });
 
-    test('both secrets sign while they overlap', async () => {
+    test('both secrets sign during their overlap', async () => {
       const receiver = await testReceiver();
       const { id, secret: old } = await shop.createWebhook(receiver);
       const { secret } = await shop.webhookAction(id, 'rotate_secret', { overlapSeconds: 60 });
-      await tried(id);
+      await testEndpoint(id);
       const aMinuteAgo = shop.clientOn(openApp(server, { wallClock: () => Date.now() - 60_000 }));
       const again = expectOk(
         await aMinuteAgo.post(`${webhooks}/${id}/rotate_secret`, { overlapSeconds: 59 }),
       );
-      await tried(id);
+      await testEndpoint(id);
       const [first, second] = receiver.received;
-      if (!first || !second) throw new Error('two tests were to be sent');
+      if (!first || !second) throw new Error('two tests should have been sent');
       expectSigned(first, [secret, old], []);
       expectSigned(second, [String(again.secret)], [secret, old]);
     });
 
-    test('a key of another application of the organization cannot test it', async () => {
+    test('a key of another application in the organization cannot test it', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver);
-      const sister = await shop.addKey({ application: 'second' });
-      expect((await sister.client.post(`${webhooks}/${id}/test`)).code).toBe('resource_not_found');
+      const otherApp = await shop.addKey({ application: 'second' });
+      expect((await otherApp.client.post(`${webhooks}/${id}/test`)).code).toBe('resource_not_found');
       expect(receiver.received).toEqual([]);
     });
 
-    test('one that is full of other requests is tested all the same', async () => {
+    test('tests an endpoint that is at its concurrency limit', async () => {
       const held: ServerResponse[] = [];
       const receiver = await testReceiver((received, response) => {
         if (eventPayload(received).type === 'webhook.tested') response.writeHead(204).end();
@@ -225,25 +230,25 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
       await shop.emitEvent();
       await receiver.waitFor(1);
-      expect(await tried(id)).toMatchObject({ status: 'succeeded' });
+      expect(await testEndpoint(id)).toMatchObject({ status: 'succeeded' });
       for (const response of held) response.writeHead(204).end();
       await shop.sendDue();
       expect(await shop.deliveries('status=succeeded')).toHaveLength(2);
     });
 
-    test('a test of 410 disables the endpoint as any 410 does', async () => {
+    test('a 410 response to a test disables the endpoint', async () => {
       const receiver = await testReceiver(withStatus(410));
       const { id } = await shop.createWebhook(receiver);
-      expect(await tried(id)).toMatchObject({ status: 'failed', lastResponseStatus: 410 });
+      expect(await testEndpoint(id)).toMatchObject({ status: 'failed', lastResponseStatus: 410 });
       await readUntil(
         () => shop.readWebhook(id),
         ({ status }) => status === 'disabled',
       );
     });
 
-    test('the trail of a test is two commands of one request, both accepted', async () => {
+    test('the audit log of a test has two commands of one request, both accepted', async () => {
       const { id } = await shop.createWebhook(await testReceiver());
-      const answer = await ask(id);
+      const answer = await sendTest(id);
       const rows = await queryRows<{ action: string; outcome: string }>(
         server,
         'select action, outcome from audit where org_id = $1 and request_id = $2 order by id',
@@ -255,42 +260,42 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       ]);
     });
 
-    describe('the same key', () => {
-      test('again sends nothing and answers byte for byte, also what failed', async () => {
+    describe('the same idempotency key', () => {
+      test('sends nothing again and returns the same response byte for byte, also for a failure', async () => {
         for (const reply of [withStatus(204), withStatus(500)]) {
           const receiver = await testReceiver(reply);
           const { id } = await shop.createWebhook(receiver);
           const key = randomUUID();
-          const first = await ask(id, undefined, key);
-          expectReplay(await ask(id, undefined, key), first);
-          expectReplay(await ask(id, {}, key), first);
+          const first = await sendTest(id, undefined, key);
+          expectReplay(await sendTest(id, undefined, key), first);
+          expectReplay(await sendTest(id, {}, key), first);
           expect(receiver.received).toHaveLength(1);
         }
       });
 
-      test('twice at once sends once: the other waits or is told to', async () => {
+      test('used twice concurrently sends once: the other request waits or gets 409', async () => {
         const held: ServerResponse[] = [];
         const receiver = await testReceiver((_received, response) => held.push(response));
         const { id } = await shop.createWebhook(receiver);
         const key = randomUUID();
-        const first = ask(id, undefined, key);
+        const first = sendTest(id, undefined, key);
         await receiver.waitFor(1);
-        // While the receiver thinks, the key is that of a request in progress.
-        const second = await ask(id, undefined, key);
+        // While the receiver has not responded, the request is in progress.
+        const second = await sendTest(id, undefined, key);
         expect(second.code).toBe('idempotency_in_progress');
         expect(Number(second.headers['retry-after'])).toBeGreaterThanOrEqual(1);
         for (const response of held) response.writeHead(204).end();
         const answered = await first;
         expect(answered.body).toMatchObject({ status: 'succeeded' });
-        expectReplay(await ask(id, undefined, key), answered);
+        expectReplay(await sendTest(id, undefined, key), answered);
         expect(receiver.received).toHaveLength(1);
       });
 
-      test('ten times at once sends once', async () => {
+      test('used ten times concurrently sends once', async () => {
         const receiver = await testReceiver();
         const { id } = await shop.createWebhook(receiver);
         const key = randomUUID();
-        const answers = await Promise.all(Array.from({ length: 10 }, () => ask(id, undefined, key)));
+        const answers = await Promise.all(Array.from({ length: 10 }, () => sendTest(id, undefined, key)));
         const ended = answers.filter(({ status }) => status === 200);
         expect(ended.length).toBeGreaterThanOrEqual(1);
         expect(new Set(ended.map(({ text }) => text)).size).toBe(1);
@@ -300,46 +305,46 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       });
     });
 
-    test('ten tests with keys of their own are ten events', async () => {
+    test('ten tests with different idempotency keys send ten events', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver, { maxConcurrency: 1 });
-      const made = await Promise.all(Array.from({ length: 10 }, () => tried(id)));
-      expect(new Set(made.map(({ eventId }) => eventId)).size).toBe(10);
+      const tests = await Promise.all(Array.from({ length: 10 }, () => testEndpoint(id)));
+      expect(new Set(tests.map(({ eventId }) => eventId)).size).toBe(10);
       expect(receiver.received).toHaveLength(10);
     });
   });
 
   describe('400', () => {
-    test.each<[what: string, body: unknown, param: string]>([
+    test.each<[name: string, body: unknown, param: string]>([
       ['an unknown type', { type: 'payment.exploded' }, '/type'],
       ['a wildcard', { type: '*' }, '/type'],
-      ['a type that is told to nobody', { type: 'webhook.created' }, '/type'],
-      ['a type of null', { type: null }, '/type'],
-      ['data of its own', { type: 'payment.created', data: {} }, '/data'],
+      ['a type that is not sent to webhooks', { type: 'webhook.created' }, '/type'],
+      ['a null type', { type: null }, '/type'],
+      ['custom data', { type: 'payment.created', data: {} }, '/data'],
       ['an unknown field', { url: 'http://127.0.0.1/' }, '/url'],
-    ])('%s is refused, and nothing is sent', async (_what, body, param) => {
+    ])('rejects %s, and sends nothing', async (_name, body, param) => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver);
-      expectRefused(await ask(id, body), 'invalid_request', param);
+      expectRefused(await sendTest(id, body), 'invalid_request', param);
       expect(receiver.received).toEqual([]);
     });
 
-    test('it needs a key, and one that was not used for something else', async () => {
+    test('requires an idempotency key that was not used for another request', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver);
       const path = `${webhooks}/${id}/test`;
-      const bare = await shop.client.post(path, undefined, { idempotencyKey: null });
-      expect(bare.code).toBe('idempotency_key_missing');
+      const withoutKey = await shop.client.post(path, undefined, { idempotencyKey: null });
+      expect(withoutKey.code).toBe('idempotency_key_missing');
       const key = randomUUID();
-      await tried(id);
-      expectOk(await ask(id, {}, key));
-      expect((await ask(id, { type: 'payment.created' }, key)).code).toBe('idempotency_key_reused');
+      await testEndpoint(id);
+      expectOk(await sendTest(id, {}, key));
+      expect((await sendTest(id, { type: 'payment.created' }, key)).code).toBe('idempotency_key_reused');
       expect(receiver.received).toHaveLength(2);
     });
   });
 
   describe('401, 403 and 404', () => {
-    test('nobody sends a test who may not, and nothing is sent', async () => {
+    test('rejects callers without permission, and sends nothing', async () => {
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver);
       const path = `${webhooks}/${id}/test`;
@@ -347,14 +352,14 @@ describe.each(databaseKinds)('testing an endpoint on %s', (kind) => {
       expect((await new ApiClient(server.app, null).post(path)).code).toBe('api_key_missing');
       expect((await reader.client.post(path)).code).toBe('scope_missing');
       expect((await other.client.post(path)).code).toBe('resource_not_found');
-      expect((await ask(unknownWebhook)).code).toBe('resource_not_found');
-      expect((await ask('nonsense')).code).toBe('resource_not_found');
+      expect((await sendTest(unknownWebhook)).code).toBe('resource_not_found');
+      expect((await sendTest('nonsense')).code).toBe('resource_not_found');
       expect(receiver.received).toEqual([]);
       expect(await shop.deliveries()).toEqual([]);
     });
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.webhookTest);
 });

@@ -28,7 +28,7 @@ const headersAt = (at: Date) => [
 ];
 
 describe('sandbank webhooks verify', () => {
-  it('reports a valid request, from a file or the standard input', async () => {
+  it('reports a valid request, from a file or from standard input', async () => {
     const headers = headersAt(new Date());
     for (const result of [await run([...headers, '--body', file]), await run(headers, body)])
       expect(result).toEqual({ code: 0, stdout: expect.stringMatching(/^Valid\./), stderr: '' });
@@ -38,7 +38,7 @@ describe('sandbank webhooks verify', () => {
     const headers = headersAt(new Date());
     expect(await run(headers, `${body}\n`)).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/^Not valid\.[\s\S]*line break at its end/),
+      stdout: expect.stringMatching(/^Not valid\.[\s\S]*ends with a line break/),
     });
     const { code, stdout } = await run([...headers, '--json'], `${body} `);
     expect([code, JSON.parse(stdout)]).toMatchObject([1, { object: 'signature_check', status: 'invalid' }]);
@@ -60,7 +60,7 @@ describe('sandbank webhooks verify', () => {
       withSecret,
       /"noon" is not a valid value for --at\. It must be a time/,
     ],
-  ])('ends with 2 and one line for %s', async (_what, args, env, reason) => {
+  ])('exits with 2 and prints one line for %s', async (_name, args, env, reason) => {
     const { code, stdout, stderr } = await run(args, body, env);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(reason);

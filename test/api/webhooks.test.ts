@@ -60,7 +60,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
     shop.client.post(`${webhooks}/${id}/${action}`, body, { idempotencyKey });
 
   describe('201', () => {
-    test('an endpoint begins enabled, shows every field, and its secret this once', async () => {
+    test('a new endpoint is enabled, has every field, and shows its secret only once', async () => {
       const answer = await shop.client.post(webhooks, full);
       expect(answer.status).toBe(201);
       const { now } = await shop.clock.read();
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expect(secret.replace(/=+$/, '').endsWith(String(secretHint))).toBe(true);
     });
 
-    test('a URL alone is enough: all events, the standard retries', async () => {
+    test('a URL alone is sufficient: all events, standard retries', async () => {
       expect(await create({ url })).toMatchObject({
         description: null,
         eventTypes: ['*'],
@@ -94,26 +94,26 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       });
     });
 
-    test('no two endpoints are given the same secret', async () => {
-      const made = await Promise.all(Array.from({ length: 20 }, () => create()));
-      expect(new Set(made.map(({ secret }) => secret)).size).toBe(20);
+    test('every endpoint gets a different secret', async () => {
+      const created = await Promise.all(Array.from({ length: 20 }, () => create()));
+      expect(new Set(created.map(({ secret }) => secret)).size).toBe(20);
     });
 
     test.each([24, 25, 26, 32, 63, 64])(
-      'a secret of its own, of %i bytes, is taken and signs',
+      'accepts a custom secret of %i bytes, and signs with it',
       async (bytes) => {
         const secret = secretOf(bytes);
         const receiver = await testReceiver();
-        const hook = await shop.createWebhook(receiver, { secret });
-        expect(hook.secret).toBe(secret);
-        expect(hook.secretHint).toBe(secret.replace(/=+$/, '').slice(-4));
+        const webhook = await shop.createWebhook(receiver, { secret });
+        expect(webhook.secret).toBe(secret);
+        expect(webhook.secretHint).toBe(secret.replace(/=+$/, '').slice(-4));
         await shop.emitEvent();
         const [received] = await receiver.waitFor(1);
         if (received) expectSigned(received, [secret], [secretOf(32)]);
       },
     );
 
-    test('every setting may be as large as its limit', async () => {
+    test('every setting accepts its maximum', async () => {
       const types = eventCatalogue.map(({ type }) => type).slice(0, limits.webhookEventTypesMax);
       const large = {
         url: `https://a.test/${'x'.repeat(limits.webhookUrlLengthMax - 15)}`,
@@ -124,7 +124,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expect(await create(large)).toMatchObject(large);
     });
 
-    test('the same request again is answered byte for byte, secret included', async () => {
+    test('the same request again returns the same response byte for byte, including the secret', async () => {
       const idempotencyKey = randomUUID();
       const first = await shop.client.post(webhooks, full, { idempotencyKey });
       const replay = await shop.client.post(webhooks, full, { idempotencyKey });
@@ -135,17 +135,17 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   });
 
   describe('200', () => {
-    test('an endpoint can be read and listed, and tells how it has been doing', async () => {
-      const { secret: _secret, requestId: _requestId, ...made } = await create();
-      const { requestId: _read, ...read } = await shop.readWebhook(made.id);
+    test('an endpoint can be retrieved and listed, with its health', async () => {
+      const { secret: _secret, requestId: _requestId, ...created } = await create();
+      const { requestId: _read, ...read } = await shop.readWebhook(created.id);
       expect(read).toEqual({
-        ...made,
+        ...created,
         health: { failingSince: null, lastSuccessAt: null, lastFailureAt: null, pendingDeliveries: 0 },
       });
-      expect((await shop.client.get(webhooks)).body.data).toEqual([made]);
+      expect((await shop.client.get(webhooks)).body.data).toEqual([created]);
     });
 
-    test('how it has been doing goes by the clock of the application', async () => {
+    test('health timestamps follow the application clock', async () => {
       const receiver = await testReceiver((_received, response, count) =>
         response.writeHead(count === 1 ? 500 : 204).end(),
       );
@@ -169,38 +169,38 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       });
     });
 
-    test('lists walk newest first over all pages and filter by status', async () => {
-      const made: string[] = [];
+    test('lists all pages newest first, and filters by status', async () => {
+      const createdIds: string[] = [];
       for (let i = 0; i < 5; i += 1) {
-        made.unshift((await create()).id);
+        createdIds.unshift((await create()).id);
         await shop.clock.advance({ seconds: 60 });
       }
-      await post(String(made[1]), 'disable');
+      await post(String(createdIds[1]), 'disable');
       const list = (query: string) => shop.client.get(webhooks, query);
       const idsOf = async (query: string) => (await list(query)).body.data.map(({ id }) => id);
-      expect((await listAll(list, 2)).map(({ id }) => id)).toEqual(made);
-      expect(await idsOf('status=disabled')).toEqual([made[1]]);
-      expect(await idsOf('status=enabled')).toEqual(made.filter((_, i) => i !== 1));
-      const { createdAt } = (await shop.readWebhook(String(made[2]))) as WebhookBody;
-      expect(await idsOf(`createdAfter=${createdAt}`)).toEqual(made.slice(0, 2));
-      expect(await idsOf(`createdBefore=${createdAt}`)).toEqual(made.slice(3));
+      expect((await listAll(list, 2)).map(({ id }) => id)).toEqual(createdIds);
+      expect(await idsOf('status=disabled')).toEqual([createdIds[1]]);
+      expect(await idsOf('status=enabled')).toEqual(createdIds.filter((_, i) => i !== 1));
+      const { createdAt } = (await shop.readWebhook(String(createdIds[2]))) as WebhookBody;
+      expect(await idsOf(`createdAfter=${createdAt}`)).toEqual(createdIds.slice(0, 2));
+      expect(await idsOf(`createdBefore=${createdAt}`)).toEqual(createdIds.slice(3));
     });
 
     test('only keys of its application see an endpoint', async () => {
       const { id } = await create();
-      const [second, sister] = [await shop.addKey(), await shop.addKey({ application: 'second' })];
+      const [second, otherApp] = [await shop.addKey(), await shop.addKey({ application: 'second' })];
       expect((await second.client.get(`${webhooks}/${id}`)).body.applicationId).toBe(shop.appId);
       expect((await second.client.get(webhooks)).body.data).toMatchObject([{ id }]);
-      for (const { client } of [sister, other]) {
+      for (const { client } of [otherApp, other]) {
         expect((await client.get(`${webhooks}/${id}`)).code).toBe('resource_not_found');
         expect((await client.get(webhooks)).body.data).toEqual([]);
       }
     });
 
-    test.each<[what: string, change: Record<string, unknown>]>([
+    test.each<[name: string, change: Record<string, unknown>]>([
       ['the URL', { url: 'http://example.test/other?a=b' }],
       ['the description', { description: 'New' }],
-      ['the description to nothing', { description: null }],
+      ['the description to null', { description: null }],
       ['the event types', { eventTypes: ['*'] }],
       ['the retry profile', { retryProfile: 'none' }],
       ['the concurrency', { maxConcurrency: 64 }],
@@ -208,8 +208,8 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         'all at once',
         { url, description: null, eventTypes: ['refund.*'], retryProfile: 'standard', maxConcurrency: 1 },
       ],
-    ])('an update changes %s, keeps the rest and counts the version up', async (_what, change) => {
-      const { secret: _secret, requestId: _made, ...before } = await create();
+    ])('an update changes %s, leaves the other fields and increments the version', async (_name, change) => {
+      const { secret: _secret, requestId: _createRequestId, ...before } = await create();
       await shop.clock.advance({ seconds: 1 });
       const answer = await post(before.id, 'update', change);
       expect(answer.status).toBe(200);
@@ -218,7 +218,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expect(await shop.readWebhook(before.id)).toMatchObject(after);
     });
 
-    test('a disabled endpoint may be updated and stays disabled', async () => {
+    test('a disabled endpoint can be updated and stays disabled', async () => {
       const { id } = await create();
       await post(id, 'disable');
       expect((await post(id, 'update', { description: 'x' })).body).toMatchObject({
@@ -227,7 +227,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       });
     });
 
-    test('an endpoint is disabled and enabled again, as often as asked', async () => {
+    test('an endpoint can be disabled and enabled repeatedly', async () => {
       const { id } = await create();
       for (let i = 0; i < 2; i += 1) {
         const disabled = await post(id, 'disable');
@@ -249,19 +249,22 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       }
     });
 
-    test.each(actions)('%s again with its key is one change, answered byte for byte', async (action) => {
-      const receiver = await testReceiver();
-      const { id } = await create({ url: receiver.url });
-      if (action === 'enable') await post(id, 'disable');
-      const { version } = await shop.readWebhook(id);
-      const key = randomUUID();
-      const first = await post(id, action, bodyFor(action), key);
-      expect(first.status, first.text).toBe(200);
-      expectReplay(await post(id, action, bodyFor(action), key), first);
-      expect((await shop.readWebhook(id)).version).toBe(Number(version) + (action === 'test' ? 0 : 1));
-    });
+    test.each(actions)(
+      '%s again with its idempotency key is one change, with the same response byte for byte',
+      async (action) => {
+        const receiver = await testReceiver();
+        const { id } = await create({ url: receiver.url });
+        if (action === 'enable') await post(id, 'disable');
+        const { version } = await shop.readWebhook(id);
+        const key = randomUUID();
+        const first = await post(id, action, bodyFor(action), key);
+        expect(first.status, first.text).toBe(200);
+        expectReplay(await post(id, action, bodyFor(action), key), first);
+        expect((await shop.readWebhook(id)).version).toBe(Number(version) + (action === 'test' ? 0 : 1));
+      },
+    );
 
-    test('a new secret is shown once, and its place in time is told without it', async () => {
+    test('a new secret is shown once, and its expiry is shown without it', async () => {
       const before = await create();
       await post(before.id, 'disable');
       const rotated = await post(before.id, 'rotate_secret');
@@ -280,26 +283,30 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
     });
   });
 
-  describe('the secret is nowhere but in the answer that shows it:', () => {
-    test('neither in other answers, events and audit rows, nor in any column of the database', async () => {
+  describe('the secret is only in the response that shows it:', () => {
+    test('not in other responses, events, audit rows or any database column', async () => {
       const receiver = await testReceiver();
-      const own = secretOf(32);
+      const customSecret = secretOf(32);
       const key = randomUUID();
-      const made = expectOk(
-        await shop.client.post(webhooks, { url: receiver.url, secret: own }, { idempotencyKey: key }),
+      const created = expectOk(
+        await shop.client.post(
+          webhooks,
+          { url: receiver.url, secret: customSecret },
+          { idempotencyKey: key },
+        ),
       ) as WebhookBody;
-      const rotated = await shop.webhookAction(made.id, 'rotate_secret');
+      const rotated = await shop.webhookAction(created.id, 'rotate_secret');
       const watcher = await testReceiver();
       const second = await shop.createWebhook(watcher);
       await shop.emitEvent();
-      await shop.webhookAction(made.id, 'disable');
+      await shop.webhookAction(created.id, 'disable');
       await shop.sendDue();
-      await shop.webhookAction(made.id, 'test');
-      await shop.webhookAction(made.id, 'enable');
+      await shop.webhookAction(created.id, 'test');
+      await shop.webhookAction(created.id, 'enable');
       expect(receivedTypes(watcher).toSorted()).toEqual(['customer.created', 'webhook.disabled']);
       const shown = [
         ...(await Promise.all(
-          [webhooks, `${webhooks}/${made.id}`, events, 'developer_api_webhook_deliveries'].map((path) =>
+          [webhooks, `${webhooks}/${created.id}`, events, 'developer_api_webhook_deliveries'].map((path) =>
             shop.client.get(path, path.includes('/') ? '' : 'limit=100'),
           ),
         )),
@@ -310,29 +317,31 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         )),
       ].map((answer) => JSON.stringify(expectOk(answer)));
       const sent = [...receiver.received, ...watcher.received].map((one) => JSON.stringify(one));
-      for (const secret of [own, rotated.secret, second.secret]) {
-        const bare = secret.slice('whsec_'.length);
-        for (const words of [...shown, ...sent]) expect(words).not.toContain(bare);
-        expect(await rowsHolding(server, shop.orgId, bare)).toEqual([]);
+      for (const secret of [customSecret, rotated.secret, second.secret]) {
+        const secretValue = secret.slice('whsec_'.length);
+        for (const text of [...shown, ...sent]) expect(text).not.toContain(secretValue);
+        expect(await rowsHolding(server, shop.orgId, secretValue)).toEqual([]);
       }
-      // What would be found, if it were there: the search itself is tried on what everybody may see.
+      // Checks the search itself with a value that is stored in plain text.
       expect(await rowsHolding(server, shop.orgId, receiver.url)).toContain('webhooks');
     });
 
-    test('the columns that keep it are sealed, and those of the answer too', async () => {
+    test('the columns that store it are encrypted, and so is the stored response', async () => {
       const key = randomUUID();
-      const made = expectOk(await shop.client.post(webhooks, full, { idempotencyKey: key })) as WebhookBody;
+      const created = expectOk(
+        await shop.client.post(webhooks, full, { idempotencyKey: key }),
+      ) as WebhookBody;
       const [row] = await queryRows<{ secrets: string; body: string }>(
         server,
         `select w.secrets::text as secrets, s.sealed_body as body from webhooks w
           join idempotency_secrets s on s.org_id = w.org_id and s.key = $3 where w.org_id = $1 and w.id = $2`,
-        [shop.orgId, made.id, key],
+        [shop.orgId, created.id, key],
       );
       expect(row?.secrets).toMatch(/"sealed": ?"sealed\.v1\./);
       expect(row?.body).toMatch(/^sealed\.v1\.[\w-]+$/);
     });
 
-    test('the history tells every change of an endpoint, and of its making no event goes out', async () => {
+    test('the history has every change of an endpoint, and its creation emits no event', async () => {
       const watcher = await testReceiver();
       await shop.createWebhook(watcher);
       const { id } = await create();
@@ -355,7 +364,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   });
 
   describe('filters', () => {
-    /** What happens in each of these tests: two kinds of records, one of them in two steps. */
+    /** The events of each of these tests: two resources, one of them in two steps. */
     async function live(): Promise<void> {
       const { id } = expectOk(await shop.client.post(customers, { name: 'Ada' }));
       await shop.payments.createAndAdvance(['authorize', 'capture']);
@@ -381,36 +390,40 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       ],
       [['*', 'payment.captured', 'payment.*'], all],
       [['transfer.*', 'payment.failed'], []],
-    ])('%s: exactly the events that are wanted, each once', async (eventTypes, got) => {
-      const [receiver, beside] = [await testReceiver(), await testReceiver()];
+    ])('%s: exactly the matching events, each once', async (eventTypes, expectedTypes) => {
+      const [receiver, otherReceiver] = [await testReceiver(), await testReceiver()];
       await shop.createWebhook(receiver, { eventTypes });
-      await shop.createWebhook(beside);
+      await shop.createWebhook(otherReceiver);
       await live();
-      expect(receivedTypes(receiver).toSorted()).toEqual(got.toSorted());
-      expect(receivedTypes(beside).toSorted()).toEqual(all.toSorted());
-      const ids = eventPayloads(beside).map(({ id }) => id);
+      expect(receivedTypes(receiver).toSorted()).toEqual(expectedTypes.toSorted());
+      expect(receivedTypes(otherReceiver).toSorted()).toEqual(all.toSorted());
+      const ids = eventPayloads(otherReceiver).map(({ id }) => id);
       expect(new Set(ids).size).toBe(all.length);
       for (const { id } of eventPayloads(receiver)) expect(ids).toContain(id);
     });
 
-    test('events go to the application whose key made the record, and to no other of the organization', async () => {
-      const sister = await shop.addKey({ application: 'second' });
-      const [own, hers, foreign] = [await testReceiver(), await testReceiver(), await testReceiver()];
-      await shop.createWebhook(own);
-      expectOk(await sister.client.post(webhooks, { url: hers.url }));
+    test('events go to the application whose key created the record, and to no other of the organization', async () => {
+      const otherApp = await shop.addKey({ application: 'second' });
+      const [ownReceiver, otherReceiver, foreign] = [
+        await testReceiver(),
+        await testReceiver(),
+        await testReceiver(),
+      ];
+      await shop.createWebhook(ownReceiver);
+      expectOk(await otherApp.client.post(webhooks, { url: otherReceiver.url }));
       expectOk(await other.client.post(webhooks, { url: foreign.url }));
       const { id } = await shop.payments.create();
-      const hersToo = expectOk(await sister.client.post(customers, { name: 'Ada' }));
-      // Moved by the sister, and still a record of the application that made it.
-      expectOk(await sister.client.post(`developer_api_payments/${id}/advance`, { action: 'authorize' }));
-      await hers.waitFor(1);
+      const otherCustomer = expectOk(await otherApp.client.post(customers, { name: 'Ada' }));
+      // Advanced by the other application, but still a record of the application that created it.
+      expectOk(await otherApp.client.post(`developer_api_payments/${id}/advance`, { action: 'authorize' }));
+      await otherReceiver.waitFor(1);
       await shop.sendDue();
-      expect(receivedTypes(own).toSorted()).toEqual(['payment.authorized', 'payment.created']);
-      expect(eventPayloads(hers).map(({ data }) => data.id)).toEqual([hersToo.id]);
+      expect(receivedTypes(ownReceiver).toSorted()).toEqual(['payment.authorized', 'payment.created']);
+      expect(eventPayloads(otherReceiver).map(({ data }) => data.id)).toEqual([otherCustomer.id]);
       expect(foreign.received).toEqual([]);
     });
 
-    test('an endpoint gets what happens after it was made, and by its filter as it is then', async () => {
+    test('an endpoint gets events after its creation, by its filter at that time', async () => {
       await shop.emitEvent('customer.created');
       const receiver = await testReceiver();
       const { id } = await shop.createWebhook(receiver, { eventTypes: ['payment.created'] });
@@ -422,7 +435,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expect(receivedTypes(receiver)).toEqual(['customer.archived']);
     });
 
-    test('a changed URL counts from the next attempt on', async () => {
+    test('a changed URL applies from the next attempt', async () => {
       const [before, after] = [
         await testReceiver((_r, response) => response.writeHead(500).end()),
         await testReceiver(),
@@ -438,7 +451,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   });
 
   describe('rotation', () => {
-    test('both secrets sign during the overlap, by the wall clock, and the new one alone after it', async () => {
+    test('both secrets sign during the overlap, by the wall clock, and only the new one afterwards', async () => {
       const receiver = await testReceiver();
       const { id, secret: first } = await shop.createWebhook(receiver);
       const { secret: second } = await shop.webhookAction(id, 'rotate_secret', { overlapSeconds: 3_600 });
@@ -446,11 +459,11 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         await shop.emitEvent();
         await shop.sendDue();
         const received = receiver.received.at(-1);
-        if (!received) throw new Error('nothing was received');
+        if (!received) throw new Error('no request was received');
         return received;
       };
       expectSigned(await next(), [second, first], [secretOf(32)]);
-      // The clock of the application is frozen, and moving it changes nothing.
+      // The application clock is frozen, and advancing it changes nothing.
       await shop.clock.advance({ seconds: 86_400 });
       expectSigned(await next(), [second, first], []);
       const anHourAgo = shop.clientOn(openApp(server, { wallClock: () => Date.now() - 3_600_000 }));
@@ -459,7 +472,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expect(receiver.received).toHaveLength(3);
     });
 
-    test('an overlap that the release before wrote by a clock far ahead does not sign for years', async () => {
+    test('an overlap that the previous release wrote by a clock far ahead does not sign for years', async () => {
       const receiver = await testReceiver();
       const { id, secret: old } = await shop.createWebhook(receiver);
       const { secret: fresh } = await shop.webhookAction(id, 'rotate_secret', { overlapSeconds: 60 });
@@ -470,11 +483,11 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       );
       await shop.emitEvent();
       const [received] = await receiver.waitFor(1);
-      if (!received) throw new Error('nothing was received');
+      if (!received) throw new Error('no request was received');
       expectSigned(received, [fresh], [old]);
     });
 
-    test('an overlap of nothing ends the old secret at once', async () => {
+    test('an overlap of 0 ends the old secret at once', async () => {
       const receiver = await testReceiver();
       const { id, secret: old } = await shop.createWebhook(receiver);
       const rotated = await shop.webhookAction(id, 'rotate_secret', { overlapSeconds: 0 });
@@ -484,18 +497,20 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       if (received) expectSigned(received, [rotated.secret], [old]);
     });
 
-    test('rotated twice, the last two sign; and a secret of its own is taken', async () => {
+    test('after two rotations, the last two secrets sign; and a custom secret is accepted', async () => {
       const receiver = await testReceiver();
       const { id, secret: first } = await shop.createWebhook(receiver);
       const { secret: second } = await shop.webhookAction(id, 'rotate_secret');
-      const own = secretOf(40);
-      expect((await shop.webhookAction(id, 'rotate_secret', { secret: own })).secret).toBe(own);
+      const customSecret = secretOf(40);
+      expect((await shop.webhookAction(id, 'rotate_secret', { secret: customSecret })).secret).toBe(
+        customSecret,
+      );
       await shop.emitEvent();
       const [received] = await receiver.waitFor(1);
-      if (received) expectSigned(received, [own, second], [first]);
+      if (received) expectSigned(received, [customSecret, second], [first]);
     });
 
-    test('a retry is signed by the secrets of its own time', async () => {
+    test('a retry is signed with the secrets valid at its time', async () => {
       const receiver = await testReceiver((_received, response, count) =>
         response.writeHead(count === 1 ? 500 : 204).end(),
       );
@@ -505,61 +520,61 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       const { secret: fresh } = await shop.webhookAction(id, 'rotate_secret', { overlapSeconds: 0 });
       await shop.clock.advance({ seconds: 60 });
       const [first, second] = receiver.received;
-      if (!first || !second) throw new Error('two attempts were to be made');
+      if (!first || !second) throw new Error('two attempts should have been sent');
       expectSigned(first, [old], [fresh]);
       expectSigned(second, [fresh], [old]);
     });
   });
 
   describe('400', () => {
-    const shared: readonly [what: string, change: Record<string, unknown>, param: string][] = [
+    const shared: readonly [name: string, change: Record<string, unknown>, param: string][] = [
       ['an empty URL', { url: '' }, '/url'],
-      ['a URL that is a number', { url: 5 }, '/url'],
-      ['a URL of null', { url: null }, '/url'],
+      ['a numeric URL', { url: 5 }, '/url'],
+      ['a null URL', { url: null }, '/url'],
       ['a URL of 2001 characters', { url: `https://a.test/${'x'.repeat(1_986)}` }, '/url'],
       ['a description of 501 characters', { description: 'd'.repeat(501) }, '/description'],
       ['an empty description', { description: '' }, '/description'],
-      ['no event types', { eventTypes: [] }, '/eventTypes'],
-      ['event types that are no list', { eventTypes: '*' }, '/eventTypes'],
+      ['an empty list of event types', { eventTypes: [] }, '/eventTypes'],
+      ['event types that are not a list', { eventTypes: '*' }, '/eventTypes'],
       ['an unknown event type', { eventTypes: ['payment.exploded'] }, '/eventTypes/0'],
-      ['an unknown kind', { eventTypes: ['*', 'invoice.*'] }, '/eventTypes/1'],
-      ['a wildcard of two steps', { eventTypes: ['payment.captured.*'] }, '/eventTypes/0'],
-      ['an event that is told to nobody', { eventTypes: ['webhook.created'] }, '/eventTypes/0'],
+      ['an unknown resource', { eventTypes: ['*', 'invoice.*'] }, '/eventTypes/1'],
+      ['a two-level wildcard', { eventTypes: ['payment.captured.*'] }, '/eventTypes/0'],
+      ['an event that is not sent to webhooks', { eventTypes: ['webhook.created'] }, '/eventTypes/0'],
       ['the same event type twice', { eventTypes: ['*', '*'] }, '/eventTypes'],
       ['an unknown retry profile', { retryProfile: 'slow' }, '/retryProfile'],
-      ['a concurrency of none', { maxConcurrency: 0 }, '/maxConcurrency'],
+      ['a concurrency of 0', { maxConcurrency: 0 }, '/maxConcurrency'],
       ['a concurrency of 65', { maxConcurrency: 65 }, '/maxConcurrency'],
-      ['half a request at once', { maxConcurrency: 1.5 }, '/maxConcurrency'],
+      ['a fractional concurrency', { maxConcurrency: 1.5 }, '/maxConcurrency'],
       ['an unknown field', { events: ['*'] }, '/events'],
-      ['the status', { status: 'disabled' }, '/status'],
+      ['a status', { status: 'disabled' }, '/status'],
     ];
 
-    test.each(shared)('create refuses %s, and param points at it', async (_what, change, param) => {
+    test.each(shared)('create rejects %s, and param points at it', async (_name, change, param) => {
       expectRefused(await shop.client.post(webhooks, { ...full, ...change }), 'invalid_request', param);
     });
 
-    test.each(shared)('update refuses %s, and param points at it', async (_what, change, param) => {
+    test.each(shared)('update rejects %s, and param points at it', async (_name, change, param) => {
       expectRefused(await post(unknownWebhook, 'update', change), 'invalid_request', param);
     });
 
-    const secrets: readonly [what: string, secret: unknown][] = [
+    const secrets: readonly [name: string, secret: unknown][] = [
       ['of 23 bytes', secretOf(23)],
       ['of 65 bytes', secretOf(65)],
       ['without its prefix', secretOf(32).slice(6)],
       ['with another prefix', secretOf(32).replace('whsec_', 'whpk_')],
       ['without its padding', secretOf(32).replace(/=$/, '')],
       ['in base64url', `whsec_${'-_'.repeat(16)}`],
-      ['with a line break behind it', `${secretOf(32)}\n`],
+      ['with a trailing line break', `${secretOf(32)}\n`],
       ['that is empty', ''],
       ['that is null', null],
     ];
 
-    test.each(secrets)('create and rotate refuse a secret %s', async (_what, secret) => {
+    test.each(secrets)('create and rotate reject a secret %s', async (_name, secret) => {
       expectRefused(await shop.client.post(webhooks, { url, secret }), 'invalid_request', '/secret');
       expectRefused(await post(unknownWebhook, 'rotate_secret', { secret }), 'invalid_request', '/secret');
     });
 
-    test('an update needs a field, and cannot set the secret', async () => {
+    test('an update requires a field, and cannot set the secret', async () => {
       const { id } = await create();
       expect((await post(id, 'update')).code).toBe('invalid_request');
       expect((await post(id, 'update', {})).code).toBe('invalid_request');
@@ -568,21 +583,21 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
     });
 
     test.each([-1, limits.webhookOverlapSecondsMax + 1, 0.5, '60', null])(
-      'an overlap of %j seconds is refused',
+      'rejects an overlap of %j seconds',
       async (overlapSeconds) => {
         const answer = await post(unknownWebhook, 'rotate_secret', { overlapSeconds });
         expectRefused(answer, 'invalid_request', '/overlapSeconds');
       },
     );
 
-    test('what takes no body refuses one', async () => {
+    test('actions without a body reject one', async () => {
       for (const action of ['disable', 'enable'])
         expectRefused(await post(unknownWebhook, action, { reason: 'x' }), 'invalid_request', '/reason');
     });
 
-    test('a key is needed to write, and the list takes only its own parameters', async () => {
-      const bare = await shop.client.post(webhooks, full, { idempotencyKey: null });
-      expect(bare.code).toBe('idempotency_key_missing');
+    test('writes require an idempotency key, and the list rejects unknown parameters', async () => {
+      const withoutKey = await shop.client.post(webhooks, full, { idempotencyKey: null });
+      expect(withoutKey.code).toBe('idempotency_key_missing');
       expectRefused(await shop.client.get(webhooks, 'status=gone'), 'invalid_request', 'status');
       expectRefused(await shop.client.get(webhooks, `url=${url}`), 'invalid_request', 'url');
       expectRefused(await shop.client.get(webhooks, 'cursor=x'), 'invalid_cursor', 'cursor');
@@ -590,13 +605,13 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   });
 
   describe('401 and 403', () => {
-    test('nobody is let in without a key', async () => {
-      const nameless = new ApiClient(server.app, null);
-      expect((await nameless.get(webhooks)).code).toBe('api_key_missing');
-      expect((await nameless.post(webhooks, full)).code).toBe('api_key_missing');
+    test('rejects requests without a key', async () => {
+      const anonymous = new ApiClient(server.app, null);
+      expect((await anonymous.get(webhooks)).code).toBe('api_key_missing');
+      expect((await anonymous.post(webhooks, full)).code).toBe('api_key_missing');
     });
 
-    test('reading needs webhooks:read, and every change webhooks:write', async () => {
+    test('reads require webhooks:read, and every change requires webhooks:write', async () => {
       const { id } = await create();
       const reader = await shop.addKey({ scopes: ['webhooks:read', 'payments:write'] });
       const writer = await shop.addKey({ scopes: ['webhooks:write', 'payments:read'] });
@@ -618,7 +633,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
 
   describe('404', () => {
     test.each(actions)(
-      '%s: an endpoint of another organization is not there, nor is an unknown one',
+      '%s: endpoints of another organization and unknown endpoints are not found',
       async (action) => {
         const receiver = await testReceiver();
         const { id } = await shop.createWebhook(receiver);
@@ -628,24 +643,24 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         expect(foreign.code).toBe('resource_not_found');
         for (const unknown of [unknownWebhook, 'nonsense', 'cus_01m7epxwjmf7za77rhky2f93cc'])
           expect((await post(unknown, action, bodyFor(action))).code).toBe('resource_not_found');
-        const { requestId: _before, ...was } = before;
-        const { requestId: _after, ...is } = await shop.readWebhook(id);
-        expect(is).toEqual(was);
+        const { requestId: _before, ...expected } = before;
+        const { requestId: _after, ...actual } = await shop.readWebhook(id);
+        expect(actual).toEqual(expected);
         expect(receiver.received).toEqual([]);
       },
     );
 
-    test('nor can it be read', async () => {
+    test('retrieve: endpoints of another organization and unknown endpoints are not found', async () => {
       const { id } = await create();
-      for (const [client, asked] of [
+      for (const [client, webhookId] of [
         [other.client, id],
         [shop.client, unknownWebhook],
         [shop.client, 'x'],
       ] as const)
-        expect((await client.get(`${webhooks}/${asked}`)).code).toBe('resource_not_found');
+        expect((await client.get(`${webhooks}/${webhookId}`)).code).toBe('resource_not_found');
     });
 
-    test('existence comes before meaning', async () => {
+    test('checks existence before semantics', async () => {
       expect((await post(unknownWebhook, 'update', { url: 'ftp://example.test' })).code).toBe(
         'resource_not_found',
       );
@@ -656,7 +671,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
     test.each([
       ['enable', 'enabled', ['update', 'rotate_secret', 'disable', 'test']],
       ['disable', 'disabled', ['update', 'rotate_secret', 'enable', 'test']],
-    ])('%s of what is %s is refused and says what is possible', async (action, status, possible) => {
+    ])('%s on an %s endpoint is rejected with the allowed actions', async (action, status, possible) => {
       const { id } = await create();
       if (status === 'disabled') await post(id, 'disable');
       const key = randomUUID();
@@ -666,7 +681,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expectReplay(await post(id, action, undefined, key), refused);
     });
 
-    test('of twenty that disable at once, one does', async () => {
+    test('of twenty concurrent disable requests, one succeeds', async () => {
       const { id } = await create();
       const answers = await Promise.all(Array.from({ length: 20 }, () => post(id, 'disable')));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -675,17 +690,17 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   });
 
   describe('422', () => {
-    const unsendable: readonly [what: string, url: string][] = [
-      ['that is none', 'hooks'],
+    const unsendable: readonly [name: string, url: string][] = [
+      ['that is malformed', 'hooks'],
       ['without a host', 'https://'],
-      ['of another scheme', 'ftp://example.test/'],
+      ['with another scheme', 'ftp://example.test/'],
       ['of a file', 'file:///etc/passwd'],
-      ['of a script', 'javascript:alert(1)'],
-      ['with a name and a password', 'https://me:secret@example.test/'],
-      ['with a name', 'https://me@example.test/'],
+      ['with a javascript scheme', 'javascript:alert(1)'],
+      ['with a user name and a password', 'https://me:secret@example.test/'],
+      ['with a user name', 'https://me@example.test/'],
     ];
 
-    test.each(unsendable)('a URL %s is not allowed, and nothing changes', async (_what, wrong) => {
+    test.each(unsendable)('rejects a URL %s, and changes nothing', async (_name, wrong) => {
       expectRefused(await shop.client.post(webhooks, { url: wrong }), 'webhook_url_not_allowed', '/url');
       expect((await shop.client.get(webhooks)).body.data).toEqual([]);
       const { id } = await create();
@@ -703,7 +718,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       'http://[::1]/',
       'http://[::ffff:127.0.0.1]/',
       'http://localhost/',
-    ])('%s is not allowed where only public addresses are', async (inside) => {
+    ])('rejects %s where only public addresses are allowed', async (inside) => {
       const guard = new AddressGuard({ allowsPrivate: false });
       const client = shop.clientOn(openApp({ ...server, guard }));
       const refused = await client.post(webhooks, { url: inside });
@@ -717,32 +732,32 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       );
     });
 
-    // On loopback, where a host may have all of them.
+    // On loopback, where one host may have all of them.
     const near = { ...full, url: 'http://127.0.0.1:9/' };
 
-    test('an application has at most a hundred, and another one has its own hundred', async () => {
-      const made = await Promise.all(
+    test('an application has at most a hundred endpoints, and another application has its own hundred', async () => {
+      const created = await Promise.all(
         Array.from({ length: limits.webhooksPerApplicationMax }, () => shop.client.post(webhooks, near)),
       );
-      expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
+      expect(created.map(({ status }) => status)).toEqual(created.map(() => 201));
       const idempotencyKey = randomUUID();
       const refused = await shop.client.post(webhooks, near, { idempotencyKey });
       expect(refused.code).toBe('webhook_limit_reached');
       expectReplay(await shop.client.post(webhooks, near, { idempotencyKey }), refused);
-      const sister = await shop.addKey({ application: 'second' });
-      expect((await sister.client.post(webhooks, near)).status).toBe(201);
+      const otherApp = await shop.addKey({ application: 'second' });
+      expect((await otherApp.client.post(webhooks, near)).status).toBe(201);
     });
 
-    test('the limit holds also for those that are made at once', async () => {
-      const asked = limits.webhooksPerApplicationMax + 10;
+    test('the limit also holds for concurrent requests', async () => {
+      const count = limits.webhooksPerApplicationMax + 10;
       const answers = await Promise.all(
-        Array.from({ length: asked }, () => shop.client.post(webhooks, near)),
+        Array.from({ length: count }, () => shop.client.post(webhooks, near)),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(limits.webhooksPerApplicationMax);
       expect(answers.filter(({ code }) => code === 'webhook_limit_reached')).toHaveLength(10);
     });
 
-    test('at most twenty of an application lead to one host, however its URL is written', async () => {
+    test('at most twenty endpoints of an application share a host, however its URL is written', async () => {
       const at = (url: string) => shop.client.post(webhooks, { url });
       const urls = Array.from({ length: limits.webhooksPerHostMax }, (_, i) =>
         i % 2 === 0 ? `https://hooks.example.com/${i}` : `http://HOOKS.example.com.:8080/?${i}`,
@@ -752,9 +767,9 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expectRefused(await at('https://hooks.example.com:8443/more'), 'webhook_host_limit_reached', '/url');
       // Another host, another application and loopback are not affected.
       const elsewhere = expectOk(await at('https://other.example.com/'));
-      const sister = await shop.addKey({ application: 'second' });
-      expect((await sister.client.post(webhooks, { url: urls[0] })).status).toBe(201);
-      // Nor may an endpoint move to a full host, but those that are there may change their path.
+      const otherApp = await shop.addKey({ application: 'second' });
+      expect((await otherApp.client.post(webhooks, { url: urls[0] })).status).toBe(201);
+      // An endpoint cannot change to a full host either, but endpoints on it can change their path.
       const move = (id: string | undefined, url: string) =>
         shop.client.post(`${webhooks}/${id}/update`, { url });
       expectRefused(
@@ -765,7 +780,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       expect((await move(created[0]?.body.id, 'https://hooks.example.com/x')).status).toBe(200);
     });
 
-    test('an endpoint that is named and is not there is told as such', async () => {
+    test('rejects an unknown webhookId', async () => {
       const { id } = await shop.emitEvent();
       const foreign = expectOk(await other.client.post(webhooks, full));
       for (const webhookId of [unknownWebhook, 'nonsense', foreign.id])
@@ -776,7 +791,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         );
     });
 
-    test('a key that was used for something else is told as such', async () => {
+    test('rejects an idempotency key used for another request', async () => {
       const idempotencyKey = randomUUID();
       expectOk(await shop.client.post(webhooks, full, { idempotencyKey }));
       const reused = await shop.client.post(webhooks, { url }, { idempotencyKey });
@@ -785,7 +800,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('covers the error codes listed for this file', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.webhooks);
 });
 

@@ -20,7 +20,7 @@ export const people = {
   developer: { email: 'dora@acme.test', password },
   viewer: { email: 'vera@acme.test', password },
 } as const;
-export type Who = keyof typeof people;
+export type PersonName = keyof typeof people;
 
 const scopes = ['payments', 'customers', 'transfers', 'webhooks'].flatMap((name) => [
   `${name}:read`,
@@ -28,7 +28,7 @@ const scopes = ['payments', 'customers', 'transfers', 'webhooks'].flatMap((name)
 ]);
 
 /** An organization with one application, whose key has all scopes. */
-export interface Organization {
+interface Organization {
   readonly id: string;
   readonly name: string;
   readonly applicationId: string;
@@ -44,12 +44,18 @@ export interface ConsoleOptions {
 
 export interface Console extends BrowserSuite {
   organization(name: string): Organization;
-  /** Opens a page of an organization in a new tab, as somebody who is signed in. */
-  open(test: TestContext, who: Who, organization: string, path: string, options?: TabOptions): Promise<Page>;
+  /** Opens a page of an organization in a new tab, as a signed-in person. */
+  open(
+    test: TestContext,
+    who: PersonName,
+    organization: string,
+    path: string,
+    options?: TabOptions,
+  ): Promise<Page>;
   /** The same in a tab that other tests of the file have used, whose cache is warm. For tests without a flow. */
-  openShared(test: TestContext, who: Who, organization: string, path: string): Promise<Page>;
+  openShared(test: TestContext, who: PersonName, organization: string, path: string): Promise<Page>;
   /** Calls the console's API with the session of a person: for effects that an API key cannot read. */
-  session(who: Who): ConsoleApi;
+  session(who: PersonName): ConsoleApi;
 }
 
 /**
@@ -57,8 +63,8 @@ export interface Console extends BrowserSuite {
  * the server uses, and `path.test.ts` walks through the console on both.
  */
 export function useConsole({ organizations, webhooks = async () => ({}) }: ConsoleOptions): Console {
-  const states = new Map<Who, StorageState>();
-  const sessions = new Map<Who, ConsoleApi>();
+  const states = new Map<PersonName, StorageState>();
+  const sessions = new Map<PersonName, ConsoleApi>();
   const found = new Map<string, Organization>();
   const keyOf = (name: string) => `sbk_sandbox_${String(organizations.indexOf(name)).padStart(32, 'k')}`;
   const suite = useBrowser({
@@ -80,7 +86,7 @@ export function useConsole({ organizations, webhooks = async () => ({}) }: Conso
     },
     prepare: async ({ browser, url }) => {
       await Promise.all(
-        (Object.keys(people) as Who[]).map(async (who) => {
+        (Object.keys(people) as PersonName[]).map(async (who) => {
           const context = await browser.newContext({ baseURL: url });
           const api = consoleApiOf(context.request);
           await api.post('session/sign_in', people[who]);
@@ -105,12 +111,18 @@ export function useConsole({ organizations, webhooks = async () => ({}) }: Conso
   // Not spread: the server and the browser are getters.
   return Object.assign(Object.create(suite) as BrowserSuite, {
     organization: (name: string) => entryOf(found, name),
-    session: (who: Who) => entryOf(sessions, who),
-    open: async (test: TestContext, who: Who, name: string, path: string, options: TabOptions = {}) => {
+    session: (who: PersonName) => entryOf(sessions, who),
+    open: async (
+      test: TestContext,
+      who: PersonName,
+      name: string,
+      path: string,
+      options: TabOptions = {},
+    ) => {
       const { page } = await suite.openTab(test, { ...options, storageState: entryOf(states, who) });
       return load(page, name, path);
     },
-    openShared: async (test: TestContext, who: Who, name: string, path: string) => {
+    openShared: async (test: TestContext, who: PersonName, name: string, path: string) => {
       const { page } = await suite.borrowTab(test, who, { storageState: entryOf(states, who) });
       return load(page, name, path);
     },
@@ -145,7 +157,7 @@ export function consoleApiOf(request: APIRequestContext): ConsoleApi {
   };
 }
 
-/** Whether somebody can sign in with these credentials; the session is thrown away. */
+/** Whether these credentials sign in; the session is discarded. */
 export async function canSignIn({ browser, url }: BrowserSuite, credentials: Credentials): Promise<boolean> {
   const context = await browser.newContext({ baseURL: url });
   const status = await consoleApiOf(context.request).status('session/sign_in', credentials);
@@ -161,6 +173,6 @@ export async function goTo(page: Page, name: string): Promise<void> {
 
 function entryOf<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
-  if (value === undefined) throw new Error(`There is no ${key}.`);
+  if (value === undefined) throw new Error(`${key} not found.`);
   return value;
 }

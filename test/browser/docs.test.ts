@@ -1,4 +1,4 @@
-/** Every page of the docs once in a browser, and the scripts of the docs. What needs no browser is in `test/docs`. */
+/** Every docs page once in a browser, and the docs scripts. Tests that need no browser are in `test/docs`. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, type TestContext, test } from 'vitest';
@@ -187,7 +187,7 @@ describeInBrowser('docs', () => {
   test('the first stop of the Tab key skips to the text', async (context) => {
     const page = await open(context, '/docs/payments');
     await page.keyboard.press('Tab');
-    await page.getByRole('link', { name: 'Skip to the text' }).waitFor();
+    await page.getByRole('link', { name: 'Skip to content' }).waitFor();
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('main');
   });

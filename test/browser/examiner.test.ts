@@ -10,7 +10,7 @@ import {
   phone,
   untilStill,
 } from '../support/browser.ts';
-import { useConsole, type Who } from './console.ts';
+import { type PersonName, useConsole } from './console.ts';
 
 describeInBrowser('receiver examiner', () => {
   const closing: (() => Promise<void>)[] = [];
@@ -43,7 +43,11 @@ describeInBrowser('receiver examiner', () => {
     for (const close of closing) await close();
   });
 
-  async function open(context: TestContext, who: Who, viewport: typeof desktop | typeof phone = desktop) {
+  async function open(
+    context: TestContext,
+    who: PersonName,
+    viewport: typeof desktop | typeof phone = desktop,
+  ) {
     acceptsOldSignatures = true;
     isDown = false;
     const [webhook] = await suite.organization('Acme').api.list('webhooks');
@@ -66,8 +70,8 @@ describeInBrowser('receiver examiner', () => {
       expect(await report.innerText()).toContain('1 failed, 24 passed');
       const failed = report.getByRole('listitem').filter({ hasText: 'signed ten minutes ago is refused' });
       expect(await failed.innerText()).toMatch(/Failed\s+Major/);
-      expect(await failed.innerText()).toMatch(/Expected\s+4xx\s+Came\s+204/);
-      await failed.getByText('Refuse what was signed more than five minutes ago.').waitFor();
+      expect(await failed.innerText()).toMatch(/Expected\s+4xx\s+Received\s+204/);
+      await failed.getByText('Reject requests that were signed more than five minutes ago.').waitFor();
       await failed.getByText('Math.abs(Date.now() / 1000 - Number(timestamp)) > 300').waitFor();
       await report.getByText('24 cases passed').click();
       await report.getByText('The same event twice is accepted twice').waitFor();
@@ -77,9 +81,9 @@ describeInBrowser('receiver examiner', () => {
       acceptsOldSignatures = false;
       await examine(page, 'Examine again');
       await report.getByText('Grade A').waitFor();
-      expect(await report.innerText()).toContain('Nothing to mend.');
+      expect(await report.innerText()).toContain('No findings.');
       // The examination is not recorded among the deliveries.
-      await page.getByText('Nothing was sent yet').waitFor();
+      await page.getByText('No deliveries yet').waitFor();
       expect(await suite.organization('Acme').api.list('webhook_deliveries')).toEqual([]);
       expect(await page.content()).not.toContain(secret);
     });
@@ -88,7 +92,7 @@ describeInBrowser('receiver examiner', () => {
     const page = await open(context, 'developer');
     await page.getByText('All 25 cases').focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Choose none' }).click();
+    await page.getByRole('button', { name: 'Select none' }).click();
     await page.getByText('1 of 25 cases').waitFor();
     const required = page.getByRole('checkbox', { name: 'A correctly signed event is accepted' });
     expect(await required.isDisabled()).toBe(true);
@@ -112,7 +116,7 @@ describeInBrowser('receiver examiner', () => {
     await reportOf(page).getByText('It ended early.').waitFor();
     const text = await reportOf(page).innerText();
     expect(text).toContain('Connection closed: it ended before an answer came.');
-    expect(text).toContain('Nothing else was tried');
+    expect(text).toContain('No other case ran');
     expect(text).toContain('1 failed');
   });
 

@@ -24,13 +24,13 @@ describeInBrowser('fault plans', () => {
     const page = await suite.open(context, 'developer', 'Lost responses', 'faults');
     const dialog = page.getByRole('dialog');
     await step('create the plan', async () => {
-      await page.getByText('Nothing fails yet').waitFor();
-      await button(page, 'Plan a fault').first().click();
-      await dialog.getByLabel('With').selectOption('lose_answer');
+      await page.getByText('No fault plans yet').waitFor();
+      await button(page, 'Create fault plan').first().click();
+      await dialog.getByLabel('Fault type').selectOption('lose_answer');
       await dialog.getByLabel('Only these operations').fill('createPayment');
       await expectAccessible(page, 'the dialog that plans a fault', { except: ['region'] });
-      await button(page, 'Plan it').click();
-      await row(page, 'Lost answer').getByText('Active').waitFor();
+      await dialog.getByRole('button', { name: 'Create fault plan' }).click();
+      await row(page, 'Lost response').getByText('Active').waitFor();
     });
     await step('the first request gets no response, the retry a replayed one', async () => {
       await expect(pay('Lost responses', 'order-1')).rejects.toThrow();
@@ -39,11 +39,11 @@ describeInBrowser('fault plans', () => {
       expect(await suite.organization('Lost responses').api.list('payments')).toHaveLength(1);
     });
     await step('the page shows the plan as used up, and the request that it hit', async () => {
-      await row(page, 'Lost answer').getByText('Exhausted').waitFor();
+      await row(page, 'Lost response').getByText('Exhausted').waitFor();
       await expectAccessible(page, 'the list of plans', { except: ['region'] });
-      await row(page, 'Lost answer').getByText('1 of 1').click();
+      await row(page, 'Lost response').getByText('1 of 1').click();
       const hit = row(page, 'By a fault plan');
-      await hit.getByText('No answer').waitFor();
+      await hit.getByText('No response').waitFor();
       expect(await hit.count()).toBe(1);
       expect(await page.getByRole('row').count(), 'the header and the request').toBe(2);
       await hit.getByRole('link').click();
@@ -54,13 +54,13 @@ describeInBrowser('fault plans', () => {
   test('an invalid plan is rejected at its field', async (context) => {
     const page = await suite.open(context, 'developer', 'Invalid plans', 'faults');
     const dialog = page.getByRole('dialog');
-    await button(page, 'Plan a fault').first().click();
+    await button(page, 'Create fault plan').first().click();
     await dialog.getByLabel('Share').fill('101');
-    await button(page, 'Plan it').click();
+    await dialog.getByRole('button', { name: 'Create fault plan' }).click();
     await dialog.getByText(/100/).first().waitFor();
     await dialog.getByLabel('Share').fill('');
     await dialog.getByLabel('Count').fill('');
-    expect(await button(page, 'Plan it').isDisabled()).toBe(true);
+    expect(await dialog.getByRole('button', { name: 'Create fault plan' }).isDisabled()).toBe(true);
     expect(
       await suite.organization('Invalid plans').api.status('payments', { amount: 1, currency: 'EUR' }),
     ).toBe(201);
@@ -71,13 +71,13 @@ describeInBrowser('fault plans', () => {
     const page = await suite.open(context, 'developer', 'Errors', 'faults', options);
     const dialog = page.getByRole('dialog');
     await step('create the plan', async () => {
-      await button(page, 'Plan a fault').first().click();
-      await dialog.getByLabel('With').selectOption('error');
+      await button(page, 'Create fault plan').first().click();
+      await dialog.getByLabel('Fault type').selectOption('error');
       await dialog.getByLabel('Code').selectOption('rate_limited');
       await dialog.getByLabel('Count').fill('');
       await dialog.getByLabel('Share').fill('100');
       await expectAccessible(page, 'the dialog on a phone', { except: ['region'] });
-      await button(page, 'Plan it').click();
+      await dialog.getByRole('button', { name: 'Create fault plan' }).click();
       await row(page, 'Error rate_limited').getByText('Active').waitFor();
       expect((await pay('Errors', 'order-2')).status).toBe(429);
     });

@@ -1,11 +1,11 @@
-/** What a developer does in the console to integrate: keys, webhooks, replays, the clock, settings, settlement reports. */
+/** The console features for an integration: keys, webhooks, replays, the clock, settings, settlement reports. */
 import { readFile } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import {
   clipboardOf,
   describeInBrowser,
-  everythingOf,
   expectAccessible,
+  pageContent,
   step,
   waitMs,
 } from '../support/browser.ts';
@@ -38,7 +38,7 @@ describeInBrowser('integration', () => {
       await dialog.getByRole('button', { name: 'Create key' }).click();
       const created = page.getByRole('dialog', { name: 'API key created' });
       const key = await created.locator('[data-secret]').first().innerText();
-      await created.getByRole('button', { name: 'I have kept the API key' }).click();
+      await created.getByRole('button', { name: 'I have saved the API key' }).click();
       await page.getByRole('row', { name: /Checkout/ }).waitFor();
       expect(await statusOf(key)).toBe(201);
       return key;
@@ -49,14 +49,14 @@ describeInBrowser('integration', () => {
       await dialog.getByRole('combobox').selectOption('0');
       await dialog.getByRole('button', { name: 'Rotate key' }).click();
       const created = page.getByRole('dialog', { name: 'API key rotated' });
-      await created.getByText('has ended.').waitFor();
+      await created.getByText('has expired.').waitFor();
       await created.getByRole('button', { name: 'Copy API key' }).click();
       const key = await clipboardOf(page);
-      await created.getByRole('button', { name: 'I have kept the API key' }).click();
+      await created.getByRole('button', { name: 'I have saved the API key' }).click();
       await created.waitFor({ state: 'detached' });
       expect(await statusOf(key)).toBe(201);
       expect(await statusOf(first)).toBe(401);
-      expect(await everythingOf(page)).not.toContain(key);
+      expect(await pageContent(page)).not.toContain(key);
       return key;
     });
     await step('rotate it with an overlap of an hour: both keys work', async () => {
@@ -66,7 +66,7 @@ describeInBrowser('integration', () => {
       await dialog.getByRole('button', { name: 'Rotate key' }).click();
       const created = page.getByRole('dialog', { name: 'API key rotated' });
       const key = await created.locator('[data-secret]').first().innerText();
-      await created.getByRole('button', { name: 'I have kept the API key' }).click();
+      await created.getByRole('button', { name: 'I have saved the API key' }).click();
       expect(await statusOf(key)).toBe(201);
       expect(await statusOf(second)).toBe(201);
     });
@@ -90,15 +90,11 @@ describeInBrowser('integration', () => {
       const dialog = page.getByRole('dialog', { name: 'Create webhook' });
       await dialog.getByLabel('URL').fill('ftp://example.test/');
       await dialog.getByRole('button', { name: 'Create webhook' }).click();
-      await dialog
-        .getByText('Why this server does not send there')
-        .or(dialog.getByRole('alert'))
-        .first()
-        .waitFor();
+      await dialog.getByText('Why this URL is not allowed').or(dialog.getByRole('alert')).first().waitFor();
       expect(await api.list('webhooks')).toEqual([]);
       await dialog.getByLabel('URL').fill(receiver.url);
       await dialog.getByRole('button', { name: 'Create webhook' }).click();
-      const created = page.getByRole('dialog', { name: 'Keep the signing secret' });
+      const created = page.getByRole('dialog', { name: 'Save the signing secret' });
       const shown = await created.locator('[data-secret]').innerText();
       expect(await api.list('webhooks')).toMatchObject([{ url: receiver.url, status: 'enabled' }]);
       await created.getByRole('link', { name: 'Send a test event…' }).click();
@@ -108,7 +104,7 @@ describeInBrowser('integration', () => {
     await step('send a test event of a chosen type, which arrives signed', async () => {
       await dialog.getByLabel('Event type').selectOption('payment.captured');
       await dialog.getByRole('button', { name: 'Send test event' }).click();
-      await dialog.getByRole('region', { name: 'What the receiver said' }).getByText('204').first().waitFor();
+      await dialog.getByRole('region', { name: 'Receiver response' }).getByText('204').first().waitFor();
       const [received] = await receiver.waitFor(1);
       expect(typesReceived()).toEqual(['payment.captured']);
       expect(received && signaturesOf(received, secret)).toEqual([0]);
@@ -117,7 +113,7 @@ describeInBrowser('integration', () => {
     await step('a test shows the error of the receiver', async () => {
       receiver.answer(withStatus(503));
       await dialog.getByRole('button', { name: 'Send again' }).click();
-      await dialog.getByRole('region', { name: 'What the receiver said' }).getByText('503').first().waitFor();
+      await dialog.getByRole('region', { name: 'Receiver response' }).getByText('503').first().waitFor();
       await receiver.waitFor(2);
       receiver.answer(withStatus(204));
       await page.keyboard.press('Escape');
@@ -130,9 +126,9 @@ describeInBrowser('integration', () => {
       const rotate = page.getByRole('dialog', { name: 'Rotate the signing secret' });
       await rotate.getByLabel('The old secret').selectOption('0');
       await rotate.getByRole('button', { name: 'Rotate secret' }).click();
-      const created = page.getByRole('dialog', { name: 'Keep the new signing secret' });
+      const created = page.getByRole('dialog', { name: 'Save the new signing secret' });
       const renewed = await created.locator('[data-secret]').innerText();
-      await created.getByRole('button', { name: 'I have kept the signing secret' }).click();
+      await created.getByRole('button', { name: 'I have saved the signing secret' }).click();
       await api.post('payments', payment);
       const received = (await receiver.waitFor(3))[2];
       expect(received && signaturesOf(received, renewed)).toEqual([0]);
@@ -175,7 +171,7 @@ describeInBrowser('integration', () => {
     const dialog = page.getByRole('dialog', { name: 'Replay events' });
     await step('count the failed events of the last hour, which sends nothing', async () => {
       await dialog.getByRole('button', { name: 'Last hour' }).click();
-      await dialog.getByRole('button', { name: 'Count what matches' }).click();
+      await dialog.getByRole('button', { name: 'Count events' }).click();
       await dialog.getByText('5 events will be sent again.').waitFor();
       await expectAccessible(page, 'the dialog that replays events', { except: ['region'] });
       expect(receiver.received).toHaveLength(5);
@@ -184,13 +180,13 @@ describeInBrowser('integration', () => {
       await dialog.getByRole('button', { name: 'Replay 5 events' }).click();
       await receiver.waitFor(10);
       expect(idsOf(5).toSorted()).toEqual(idsOf(0).slice(0, 5).toSorted());
-      await page.getByText('5 deliveries made: 5 succeeded, 0 failed, 0 pending.').waitFor();
+      await page.getByText('5 deliveries created: 5 succeeded, 0 failed, 0 pending.').waitFor();
     });
     await step('nothing is left to replay', async () => {
       await page.getByRole('button', { name: 'More actions' }).click();
       await page.getByRole('menuitem', { name: 'Replay events…' }).click();
-      await dialog.getByRole('button', { name: 'Count what matches' }).click();
-      await dialog.getByText('Nothing matches in this window.').waitFor();
+      await dialog.getByRole('button', { name: 'Count events' }).click();
+      await dialog.getByText('No events match in this window.').waitFor();
       expect(await dialog.getByRole('button', { name: /^Replay/ }).count()).toBe(0);
       // No other request arrived, since a later event is the next one.
       await api.post('payments', payment);
@@ -204,12 +200,12 @@ describeInBrowser('integration', () => {
     const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 };
     const transfer = await api.post('transfers', quote);
     const page = await suite.open(context, 'developer', 'Clock', 'transfers');
-    await page.getByRole('button', { name: /Clock of the application/ }).click();
-    const clock = page.getByRole('dialog', { name: 'Clock of the application' });
+    await page.getByRole('button', { name: /Application clock/ }).click();
+    const clock = page.getByRole('dialog', { name: 'Application clock' });
 
     await step('freeze it', async () => {
       await clock.getByRole('button', { name: 'Freeze' }).click();
-      await clock.getByText('Frozen: it stands until it is advanced or reset.').waitFor();
+      await clock.getByText('Frozen until it is advanced or reset.').waitFor();
       expect(await api.get('clock')).toMatchObject({ status: 'frozen' });
     });
     await step('advance it to an instant: the quote expires', async () => {
@@ -246,7 +242,7 @@ describeInBrowser('integration', () => {
       await page.getByLabel('Application name').fill('Checkout');
       await page.getByLabel('Share in percent').fill('10');
       await page.getByLabel('Fixed part in minor units').fill('25');
-      await page.getByText('Of a capture of 100.00 EUR it keeps').getByText('10.25 EUR').waitFor();
+      await page.getByText('Fee on a capture of 100.00 EUR').getByText('10.25 EUR').waitFor();
       await page.getByLabel('Margin in percent').fill('0');
       await page.getByRole('button', { name: 'Add rate' }).click();
       await page.getByLabel('Source currency of new rate').fill('EUR');

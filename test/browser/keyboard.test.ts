@@ -44,7 +44,7 @@ describeInBrowser('keyboard', () => {
     throw new Error(`${target} is not focused after ${stopsMax} stops`);
   }
 
-  test('somebody signs in', async (context) => {
+  test('a person signs in', async (context) => {
     const { page } = await suite.openTab(context);
     await page.goto('/console/');
     await tabTo(page.getByLabel('Email'));
@@ -175,7 +175,7 @@ describeInBrowser('keyboard', () => {
     const question = page.getByRole('alertdialog', { name: 'Close without the API key?' });
     await pressEscape(question);
     await question.waitFor({ state: 'detached' });
-    await created.getByRole('button', { name: 'I have kept the API key' }).press('Enter');
+    await created.getByRole('button', { name: 'I have saved the API key' }).press('Enter');
     await created.waitFor({ state: 'detached' });
   });
 

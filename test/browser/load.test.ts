@@ -33,7 +33,7 @@ interface Loads {
   pending(): readonly string[];
 }
 
-/** Records what a page loads, with the figures of the browser's network panel. */
+/** Records the requests of a page, with the numbers of the browser's network panel. */
 async function watchLoads(context: BrowserContext, page: Page): Promise<Loads> {
   const session = await context.newCDPSession(page);
   const responses = new Map<string, Omit<Loaded, 'bytes'>>();

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import {
   describeInBrowser,
-  everythingOf,
   expectAccessible,
   expectNoOverflow,
+  pageContent,
   phone,
   step,
 } from '../support/browser.ts';
@@ -48,9 +48,9 @@ describeInBrowser('organization', () => {
     expect(text).not.toContain('whsec_');
   });
 
-  test('a developer is told who may download, fork, reset and delete', async (context) => {
+  test('a developer sees which roles may download, fork, reset and delete', async (context) => {
     const page = await suite.open(context, 'developer', 'Snapshot', 'organization');
-    expect(await page.getByText('Admins and owners of the organization do this.').count()).toBe(2);
+    expect(await page.getByText('Requires the admin or owner role.').count()).toBe(2);
     expect(await page.getByRole('link', { name: 'Download snapshot' }).count()).toBe(0);
     await page.getByText('Only an owner can delete the organization.', { exact: true }).waitFor();
     expect(await button(page, 'Delete organization…').count()).toBe(0);
@@ -85,7 +85,7 @@ describeInBrowser('organization', () => {
       await page.getByRole('link', { name: 'Open Copy' }).click();
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await page.getByRole('banner').getByText('Copy').waitFor();
-      expect(await everythingOf(page)).not.toContain(key);
+      expect(await pageContent(page)).not.toContain(key);
     });
   });
 
@@ -129,7 +129,7 @@ describeInBrowser('organization', () => {
     await idsOf(suite.organization('Snapshot').api);
   });
 
-  test('coverage shows what was used and the gaps, is saved as JUnit XML, and starts over', async (context) => {
+  test('coverage shows used and unused items, is downloaded as JUnit XML, and can be reset', async (context) => {
     const { api } = suite.organization('Coverage');
     const { id } = await api.post('payments', payment);
     await api.post(`payments/${id}/advance`, { to: 'captured' });
@@ -141,7 +141,7 @@ describeInBrowser('organization', () => {
 
     await step('states and errors that were used are counted', async () => {
       await item('payment.captured').getByText('1', { exact: true }).waitFor();
-      await item('payment.expired').getByText('Not met').waitFor();
+      await item('payment.expired').getByText('Not covered').waitFor();
       await page.getByRole('tab', { name: /^Errors/ }).click();
       await item('invalid_state_transition').waitFor();
       await page.getByLabel('Show').selectOption('gaps');
@@ -176,10 +176,10 @@ describeInBrowser('organization', () => {
       await page.setViewportSize(phone);
       await page.goto(`/console/${orgId}/coverage?show=met`);
       await item('payment.pending').waitFor();
-      await button(page, 'Start over…').click();
+      await button(page, 'Reset coverage…').click();
       await expectAccessible(page, 'the question', { except: ['region'] });
-      await page.getByRole('alertdialog').getByRole('button', { name: 'Start over' }).click();
-      await page.getByText('Nothing was met yet').waitFor();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Reset coverage' }).click();
+      await page.getByText('Nothing covered yet').waitFor();
       const sections = (await api.get('coverage')).sections as readonly { kind: string; met: number }[];
       expect(sections.find(({ kind }) => kind === 'state')).toMatchObject({ met: 0 });
     });

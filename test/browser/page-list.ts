@@ -20,7 +20,7 @@ export interface ConsolePage {
   readonly route: string;
   readonly by: 'owner' | 'nobody';
   readonly address: (ids: Ids) => string;
-  /** Says which of several visits of a route this is. */
+  /** Distinguishes several visits of one route. */
   readonly variant?: string;
 }
 

@@ -26,7 +26,7 @@ import { type ConsoleApi, consoleApiOf } from './console.ts';
 import { type Ids, pages, readIds, titleOf } from './page-list.ts';
 import { createSampleData, owner, type SampleData, seed, viewer } from './sample-data.ts';
 
-type Who = 'owner' | 'viewer' | 'nobody';
+type PersonName = 'owner' | 'viewer' | 'nobody';
 
 test('the list of pages contains every route of the router', () => {
   const router = readFileSync(new URL('../../console/frame/router.tsx', import.meta.url), 'utf8');
@@ -39,11 +39,11 @@ test('the list of pages contains every route of the router', () => {
 describeInBrowser('console pages', () => {
   let data: SampleData;
   let ids: Ids;
-  const states = new Map<Who, StorageState>();
+  const states = new Map<PersonName, StorageState>();
   const suite = useBrowser({
     start: (folder) => startServer({ dataDir: folder.data, seed: folder.seed(seed) }),
     prepare: async ({ browser, url }) => {
-      const signIn = async (who: Who, credentials: object): Promise<ConsoleApi> => {
+      const signIn = async (who: PersonName, credentials: object): Promise<ConsoleApi> => {
         const context = await browser.newContext({ baseURL: url });
         const api = consoleApiOf(context.request);
         await api.post('session/sign_in', credentials);
@@ -63,7 +63,7 @@ describeInBrowser('console pages', () => {
     await data?.close();
   });
 
-  const borrowTab = (context: TestContext, who: Who): Promise<Tab> => {
+  const borrowTab = (context: TestContext, who: PersonName): Promise<Tab> => {
     const storageState = states.get(who);
     return suite.borrowTab(context, who, storageState === undefined ? {} : { storageState });
   };
@@ -165,7 +165,7 @@ describeInBrowser('console pages', () => {
       'the clock',
       'payments',
       async (page) => {
-        await page.getByRole('button', { name: /^Clock of the application/ }).click();
+        await page.getByRole('button', { name: /^Application clock/ }).click();
         await page.getByRole('button', { name: '+1 day' }).waitFor();
       },
     ],
@@ -227,7 +227,7 @@ describeInBrowser('console pages', () => {
 
   /** Names of buttons and links that change data. A viewer may only leave, and create an organization. */
   const writeNames =
-    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Capture|Authorize|Refund$|Cancel|Advance|Freeze|Reset|\+1|Go to state|Next step|Edit|Save|Update|Submit|Add|Fork|Download snapshot|Start over|Plan|End)/;
+    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Capture|Authorize|Refund$|Cancel|Advance|Freeze|Reset|\+1|Go to state|Next step|Edit|Save|Update|Submit|Add|Fork|Download snapshot|End)/;
 
   async function writesOn(page: Page): Promise<readonly string[]> {
     // Disabled buttons write nothing, and buttons that expand something only show more.
@@ -246,14 +246,14 @@ describeInBrowser('console pages', () => {
   ])[] = [
     ['', 'No payments in this period', 'link', 'Open the quick start'],
     ['payments', 'No payments yet', 'button', 'Create payment'],
-    ['refunds', 'No refunds yet', 'link', 'See payments'],
+    ['refunds', 'No refunds yet', 'link', 'View payments'],
     ['disputes', 'No disputes yet', 'link', 'Create a payment to dispute'],
     ['customers', 'No customers yet', 'button', 'Create customer'],
     ['transfers', 'No transfers yet', 'button', 'Create transfer'],
-    ['ledger', 'No money has moved yet', 'link', 'Create a payment'],
-    ['reconciliation', 'Nothing is settled yet', 'link', 'Create a payment'],
-    ['webhooks', 'Be told when something happens', 'button', 'Create webhook'],
-    ['events', 'Nothing has happened yet', 'button', 'Create event'],
+    ['ledger', 'No postings yet', 'link', 'Create a payment'],
+    ['reconciliation', 'No settlements yet', 'link', 'Create a payment'],
+    ['webhooks', 'Get notified of events', 'button', 'Create webhook'],
+    ['events', 'No events yet', 'button', 'Create event'],
     ['requests', 'No requests yet', 'link', 'Make the first request'],
     ['keys', 'No API keys yet', 'button', 'Create key'],
   ];
@@ -313,9 +313,9 @@ describeInBrowser('console pages', () => {
   test('the palette, the clock and the menus offer no write to a viewer', async (context) => {
     const { page } = await borrowTab(context, 'viewer');
     await visit(page, `${ids.acme}/payments`);
-    await page.getByRole('button', { name: /^Clock of the application/ }).click();
-    const clock = page.getByRole('dialog', { name: 'Clock of the application' });
-    await clock.getByText('Your role may look at the clock but not move it.').waitFor();
+    await page.getByRole('button', { name: /^Application clock/ }).click();
+    const clock = page.getByRole('dialog', { name: 'Application clock' });
+    await clock.getByText('Your role can view the clock but not change it.').waitFor();
     expect(await clock.getByRole('button').count()).toBe(0);
     await pressEscape(clock);
     await page.getByRole('button', { name: /^Organization and application/ }).click();

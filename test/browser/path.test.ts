@@ -7,7 +7,7 @@ import { expect, inject, test, vi } from 'vitest';
 import {
   clipboardOf,
   describeInBrowser,
-  everythingOf,
+  pageContent,
   signIn,
   step,
   type TemporaryFolder,
@@ -85,13 +85,13 @@ for (const kind of ['embedded', 'postgres'] as const)
         const key = await clipboardOf(page);
         expect(key).toMatch(/^sbk_sandbox_\w{32}$/);
         expect(await created.innerText()).toContain(key);
-        await created.getByRole('button', { name: 'I have kept the API key' }).click();
+        await created.getByRole('button', { name: 'I have saved the API key' }).click();
         await created.waitFor({ state: 'detached' });
         await page.getByRole('row', { name: /Checkout server/ }).waitFor();
-        expect(await everythingOf(page)).not.toContain(key);
+        expect(await pageContent(page)).not.toContain(key);
         await page.reload();
         await page.getByRole('row', { name: /Checkout server/ }).waitFor();
-        expect(await everythingOf(page)).not.toContain(key);
+        expect(await pageContent(page)).not.toContain(key);
         return apiOf(suite.url, key);
       });
 
@@ -101,13 +101,13 @@ for (const kind of ['embedded', 'postgres'] as const)
         const dialog = page.getByRole('dialog', { name: 'Create webhook' });
         await dialog.getByLabel('URL').fill(receiver.url);
         await dialog.getByRole('button', { name: 'Create webhook' }).click();
-        const created = page.getByRole('dialog', { name: 'Keep the signing secret' });
+        const created = page.getByRole('dialog', { name: 'Save the signing secret' });
         await created.getByRole('button', { name: 'Copy signing secret' }).click();
         const copied = await clipboardOf(page);
         expect(copied).toMatch(/^whsec_/);
-        await created.getByRole('button', { name: 'I have kept the signing secret' }).click();
+        await created.getByRole('button', { name: 'I have saved the signing secret' }).click();
         await page.getByRole('row', { name: receiver.url }).waitFor();
-        expect(await everythingOf(page)).not.toContain(copied);
+        expect(await pageContent(page)).not.toContain(copied);
         return copied;
       });
 
@@ -163,9 +163,9 @@ for (const kind of ['embedded', 'postgres'] as const)
         await page.getByText('Attempt 1', { exact: true }).waitFor();
         const shown = (title: string) => page.getByRole('figure', { name: title }).innerText();
         expect(await shown('Request headers')).toContain('webhook-signature');
-        expect(await shown('The very text that is sent')).toContain(payment.id);
-        expect(await shown('Answer: headers')).toContain('text/html');
-        expect(await shown('Answer: body')).toContain(hostile);
+        expect(await shown('Exact request body')).toContain(payment.id);
+        expect(await shown('Response headers')).toContain('text/html');
+        expect(await shown('Response body')).toContain(hostile);
         expect(await page.evaluate('globalThis.wasRun')).toBeUndefined();
         expect(await page.locator('img[src="x"]').count()).toBe(0);
       });
@@ -185,11 +185,11 @@ for (const kind of ['embedded', 'postgres'] as const)
       await step('advance the clock by a day, which expires a quote, and reset it', async () => {
         const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 };
         const transfer = await api.post('transfers', quote);
-        await page.getByRole('button', { name: /Clock of the application/ }).click();
-        const clock = page.getByRole('dialog', { name: 'Clock of the application' });
+        await page.getByRole('button', { name: /Application clock/ }).click();
+        const clock = page.getByRole('dialog', { name: 'Application clock' });
         await clock.getByText('Real time.').waitFor();
         await clock.getByRole('button', { name: '+1 day' }).click();
-        await clock.getByRole('heading', { name: /^\d+ things? happened$/ }).waitFor();
+        await clock.getByRole('heading', { name: /^\d+ effects?$/ }).waitFor();
         await clock.getByText('1 day, 0 hours ahead of real time.').waitFor();
         await clock.getByText('Transfer: expired').click();
         await clock.getByRole('link', { name: transfer.id.slice(-6) }).waitFor();
@@ -202,7 +202,7 @@ for (const kind of ['embedded', 'postgres'] as const)
 
       await step('the ledger is balanced', async () => {
         await goTo(page, 'Ledger');
-        await page.getByRole('heading', { name: 'The books are balanced' }).waitFor();
+        await page.getByRole('heading', { name: 'The ledger is balanced' }).waitFor();
         await page.getByRole('table', { name: 'Balances in EUR' }).waitFor();
       });
 
@@ -220,13 +220,13 @@ for (const kind of ['embedded', 'postgres'] as const)
         );
         await row.getByRole('link').click();
         await heading(/POST developer_api_payments/);
-        expect(await page.getByRole('figure', { name: 'Sent' }).innerText()).toContain('order-1001');
-        expect(await page.getByRole('figure', { name: 'Answered' }).innerText()).toContain(payment.id);
+        expect(await page.getByRole('figure', { name: 'Request body' }).innerText()).toContain('order-1001');
+        expect(await page.getByRole('figure', { name: 'Response body' }).innerText()).toContain(payment.id);
       });
 
       await step('the audit trail names the person and the key, and is intact', async () => {
         await goTo(page, 'Audit');
-        await page.getByRole('heading', { name: 'The trail is intact' }).waitFor();
+        await page.getByRole('heading', { name: 'The audit trail is intact' }).waitFor();
         const rows = page.getByRole('table', { name: 'Audit trail, newest first' });
         for (const actor of [/Checkout server .*payment/, /Ada Lovelace .*payment/])
           await rows.getByRole('row', { name: actor }).first().waitFor();
@@ -249,7 +249,7 @@ for (const kind of ['embedded', 'postgres'] as const)
     });
   });
 
-/** The states whose box has a fill that no other box has. */
+/** The states whose box has a unique fill. */
 function highlightedStates(page: Page): Promise<readonly string[]> {
   return page.getByRole('img', { name: /^States of a/ }).evaluate((svg) => {
     const { getComputedStyle } = svg.ownerDocument.defaultView;

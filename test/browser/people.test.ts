@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import {
   clipboardOf,
   describeInBrowser,
-  everythingOf,
   expectAccessible,
+  pageContent,
   signIn,
   step,
   untilLoaded,
@@ -94,7 +94,7 @@ describeInBrowser('people', () => {
       await dialog.getByRole('button', { name: 'Turn on', exact: true }).click();
       await dialog.waitFor({ state: 'detached' });
       expect(await session.get('session')).toMatchObject({ person: { twoFactor: true } });
-      expect(await everythingOf(page)).not.toContain(shown);
+      expect(await pageContent(page)).not.toContain(shown);
       return { secret: shown, backupCode: codes[0] ?? '' };
     });
     const { page: other, context: second } = await suite.openTab(context);
@@ -162,7 +162,7 @@ describeInBrowser('people', () => {
       await created.getByRole('button', { name: /Copy invitation link|Copied/ }).click();
       const link = await clipboardOf(owner);
       expect(link.startsWith(`${suite.url}/console/invitation/`)).toBe(true);
-      await created.getByRole('button', { name: 'I have kept the invitation link' }).click();
+      await created.getByRole('button', { name: 'I have saved the invitation link' }).click();
       return link;
     };
     const invitations = owner.getByRole('table', { name: 'Open invitations' });
@@ -184,12 +184,12 @@ describeInBrowser('people', () => {
         .getByRole('link')
         .click();
       await heading(member, /12\.50/);
-      await member.getByText('Your role may look at it but not move it.').waitFor();
+      await member.getByText('Your role can view this record but not change it.').waitFor();
     });
     await step('the link works only once', async () => {
       const { page: third } = await suite.openTab(context);
       await third.goto(link);
-      await third.getByText(/This invitation is unknown, used or has ended/).waitFor();
+      await third.getByText(/This invitation is unknown, used or expired/).waitFor();
     });
     await step('a revoked invitation does not work', async () => {
       const revoked = await invite('later@acme.test');
@@ -201,7 +201,7 @@ describeInBrowser('people', () => {
       await invitations.getByRole('row', { name: /later@acme\.test/ }).waitFor({ state: 'detached' });
       const { page: third } = await suite.openTab(context);
       await third.goto(revoked);
-      await third.getByText(/This invitation is unknown, used or has ended/).waitFor();
+      await third.getByText(/This invitation is unknown, used or expired/).waitFor();
     });
     await step('a viewer cannot write: not on the page, and not past it', async () => {
       await untilLoaded(member);
@@ -237,10 +237,10 @@ describeInBrowser('people', () => {
     const renewed = { ...nora, password: 'a brand new password' };
     await step('a reset link changes the password and ends the sessions', async () => {
       await openMenu('Reset password…');
-      await owner.getByRole('alertdialog').getByRole('button', { name: 'Make link' }).click();
-      const created = owner.getByRole('dialog', { name: 'Reset link made' });
+      await owner.getByRole('alertdialog').getByRole('button', { name: 'Create link' }).click();
+      const created = owner.getByRole('dialog', { name: 'Reset link created' });
       const resetLink = await created.locator('[data-secret]').innerText();
-      await created.getByRole('button', { name: 'I have kept the reset link' }).click();
+      await created.getByRole('button', { name: 'I have saved the reset link' }).click();
       const { page: third } = await suite.openTab(context);
       await third.goto(resetLink);
       await third.getByLabel('New password', { exact: true }).fill(renewed.password);

@@ -4,9 +4,9 @@ import type { Answer } from '../support/api-client.ts';
 import { openServer } from '../support/server.ts';
 import {
   auditOf,
-  found,
+  createOrganization,
   goodPassword,
-  newcomer,
+  newPerson,
   ok,
   type Person,
   totp,
@@ -20,12 +20,12 @@ let orgIds: readonly string[];
 
 beforeAll(async () => {
   server = await openServer('pglite');
-  ada = await newcomer(server, 'Ada');
-  orgIds = [await found(ada, 'Acme'), await found(ada, 'Globex')];
+  ada = await newPerson(server, 'Ada');
+  orgIds = [await createOrganization(ada, 'Acme'), await createOrganization(ada, 'Globex')];
 });
 afterAll(() => server?.close());
 
-/** One row in every organization of the person. */
+/** Expects one audit row in each of the person's organizations. */
 async function expectRows(answer: Answer, action: string, by: Visitor = ada): Promise<void> {
   ok(answer);
   const rows = await auditOf(server, answer);
@@ -38,7 +38,7 @@ async function expectRows(answer: Answer, action: string, by: Visitor = ada): Pr
     });
 }
 
-test('changes of an account leave a row in the trail of every organization of the person', async () => {
+test('an account change writes an audit row in every organization of the person', async () => {
   const browser = new Visitor(server.app);
   const credentials = { email: ada.email, password: goodPassword };
   await expectRows(await browser.post('session/sign_in', credentials), 'account.sign_in', browser);
@@ -53,23 +53,23 @@ test('changes of an account leave a row in the trail of every organization of th
   await expectRows(await ada.post('session/two_factor/confirm', { code }), 'account.enable_two_factor');
   const half = new Visitor(server.app);
   const first = await half.post('session/sign_in', { email: ada.email, password: newPassword });
-  expect(await auditOf(server, first), 'the second factor is missing').toEqual([]);
+  expect(await auditOf(server, first), 'the second factor is still missing').toEqual([]);
   const [backupCode] = ok(pending).backupCodes as readonly string[];
   await expectRows(await half.post('session/two_factor', { backupCode }), 'account.sign_in', half);
   const disabled = await ada.post('session/two_factor/disable', { password: newPassword });
   await expectRows(disabled, 'account.disable_two_factor');
 });
 
-test('a password reset by a link leaves a row in each', async () => {
+test('a password reset through a link writes an audit row in each organization', async () => {
   const link = await server.people.createResetLink(ada.email, null);
   const stranger = new Visitor(server.app);
-  const asked = { token: link?.token, newPassword: 'an even newer horse' };
-  await expectRows(await stranger.post('session/password_reset', asked), 'account.reset_password', stranger);
-  const again = await stranger.post('session/password_reset', asked);
+  const reset = { token: link?.token, newPassword: 'an even newer horse' };
+  await expectRows(await stranger.post('session/password_reset', reset), 'account.reset_password', stranger);
+  const again = await stranger.post('session/password_reset', reset);
   expect([again.code, await auditOf(server, again)]).toEqual(['link_invalid', []]);
 });
 
-test('a refused change and a failed sign-in leave none', async () => {
+test('a rejected change and a failed sign-in write no audit row', async () => {
   const answers = [
     await new Visitor(server.app).post('session/sign_in', {
       email: ada.email,

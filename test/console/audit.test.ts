@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hashWith, strongFigures } from '../../src/identity/password.ts';
+import { hashWith, productionParameters } from '../../src/identity/password.ts';
+import { formatId, idFrom } from '../../src/kernel/ids.ts';
 import type { AuditRow } from '../../src/resources/audit/table.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
@@ -12,7 +13,7 @@ import { databaseKinds, openServer } from '../support/server.ts';
 import {
   auditOf,
   goodPassword,
-  newcomer,
+  newPerson,
   ok,
   type Person,
   tokenOf,
@@ -24,29 +25,29 @@ const ownPassword = 'my own horse battery';
 const newPassword = 'a newer horse battery';
 const nowhere = 'http://127.0.0.1:9/';
 
-/** What was written: the answer, who asked, and what the trail must say of it. */
+/** One write: the response, the person who sent it, and the expected audit row. */
 type Written = readonly [answer: Answer, by: Person, action: string, resource: string, resourceId: string];
 
-describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
+describe.each(databaseKinds)('the audit trail of console writes on %s', (kind) => {
   let server: Server;
   let [ada, grace]: [Person, Person] = [] as unknown as [Person, Person];
   let orgId: string;
   let appId: string;
   const written: Written[] = [];
-  /** Answers that show a secret on purpose, by the secret. */
+  /** Responses that show a secret on purpose, by the name of the secret. */
   const shown = new Map<string, readonly string[]>();
-  /** What nobody but its holder may know. */
+  /** Every secret of the run, by name. */
   const secrets = new Map<string, string>();
   const answers: Answer[] = [];
 
   afterAll(() => server?.close());
 
-  /** One run through everything that people can write, with all that it brings to light. */
+  /** Sends every kind of write that a person can send, and collects all responses and secrets. */
   beforeAll(async () => {
-    // Its own: the whole database is searched for secrets.
+    // A separate server, because the tests search the whole database for secrets.
     server = await openServer(kind);
-    hashWith(strongFigures);
-    [ada, grace] = await Promise.all([newcomer(server, 'Ada'), newcomer(server, 'Grace')]);
+    hashWith(productionParameters);
+    [ada, grace] = await Promise.all([newPerson(server, 'Ada'), newPerson(server, 'Grace')]);
     const write = async (by: Person, path: string, body: unknown, action: string, resource: string) => {
       const answer = await by.post(path, body);
       answers.push(answer);
@@ -85,11 +86,11 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
       await write(ada, `${applications}/${appId}/${verb}`, body, `applications.${verb}`, 'application');
 
     const keys = `${orgId}/${appId}/api_keys`;
-    const asked = { name: 'ci', scopes: ['payments:read'] };
-    const made = await write(ada, keys, asked, 'api_keys.create', 'api_key');
-    secret('a key', made.key, last());
-    await write(ada, `${keys}/${made.id}/update`, { name: 'new' }, 'api_keys.update', 'api_key');
-    const rotated = await write(ada, `${keys}/${made.id}/rotate`, {}, 'api_keys.rotate', 'api_key');
+    const keyBody = { name: 'ci', scopes: ['payments:read'] };
+    const created = await write(ada, keys, keyBody, 'api_keys.create', 'api_key');
+    secret('a key', created.key, last());
+    await write(ada, `${keys}/${created.id}/update`, { name: 'new' }, 'api_keys.update', 'api_key');
+    const rotated = await write(ada, `${keys}/${created.id}/rotate`, {}, 'api_keys.rotate', 'api_key');
     secret('a rotated key', rotated.key, last());
     await write(ada, `${keys}/${rotated.id}/revoke`, {}, 'api_keys.revoke', 'api_key');
 
@@ -104,20 +105,20 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
     const invitations = `${orgId}/invitations`;
     const role = { role: 'viewer' };
     const spare = await write(ada, invitations, role, 'invitations.create', 'invitation');
-    secret('the link of an invitation', tokenOf(spare.url), last());
+    secret('an invitation link', tokenOf(spare.url), last());
     await write(ada, `${invitations}/${spare.id}/revoke`, {}, 'invitations.revoke', 'invitation');
     const open = await write(ada, invitations, role, 'invitations.create', 'invitation');
     const token = tokenOf(open.url);
-    secret('the link of an invitation that was used', token, last());
+    secret('an accepted invitation link', token, last());
     const accepted = await grace.post(`session/invitations/${token}/accept`);
     answers.push(accepted);
     written.push([accepted, grace, 'invitations.accept', 'member', grace.memberId]);
     const members = `${orgId}/members/${grace.memberId}`;
     await write(ada, `${members}/role`, { role: 'developer' }, 'members.change_role', 'member');
     const link = await write(ada, `${members}/reset_link`, {}, 'members.reset_link', 'member');
-    secret('the link to a new password', tokenOf(link.url), last());
+    secret('a password reset link', tokenOf(link.url), last());
     const used = await write(ada, `${members}/reset_link`, {}, 'members.reset_link', 'member');
-    secret('the link to a new password that was used', tokenOf(used.url), last());
+    secret('a used password reset link', tokenOf(used.url), last());
     await session(grace, 'session/password_reset', { token: tokenOf(used.url), newPassword });
     await session(grace, 'session/sign_in', { email: grace.email, password: newPassword });
     await write(ada, `${members}/remove`, {}, 'members.remove', 'member');
@@ -132,8 +133,8 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
     await session(ada, 'session/two_factor/confirm', { code: totp(String(factor.secret)) });
     const browser = new Visitor(server.app);
     await session(browser, 'session/sign_in', { email: ada.email, password: ownPassword });
-    const [half] = [...browser.cookies.values()];
-    secret('the cookie of halfway', half);
+    const [pendingCookie] = [...browser.cookies.values()];
+    secret('the cookie of a pending sign-in', pendingCookie);
     await session(browser, 'session/two_factor', { backupCode: (factor.backupCodes as string[])[0] });
     await server.requestLog.flush();
     const logged = await ada.get(`${place}/developer_api_requests?scope=organization&limit=100`);
@@ -152,30 +153,32 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
       answers.push(answer);
 
     secret('a password', ownPassword);
-    secret('the password of before', goodPassword);
-    secret('a password that was chosen with a link', newPassword);
+    secret('the previous password', goodPassword);
+    secret('a password set through a reset link', newPassword);
     for (const [name, visitor] of Object.entries({ ada, grace, browser }))
       for (const [cookie, value] of visitor.cookies) secret(`${name}'s cookie ${cookie}`, value);
   });
 
-  test('has exactly one row for each write, with who, what, on what, from where and when', async () => {
+  test('has exactly one row for each write, with actor, action, resource, IP address and time', async () => {
     expect(written.length).toBeGreaterThanOrEqual(20);
     for (const [answer, by, action, resource, resourceId] of written) {
       const isInApp = /^(api_keys|webhooks|payments)\./.test(action);
       const row: AuditRow = {
-        ...{ orgId, appId: isInApp ? appId : null, actorKind: 'person', actorId: by.personId },
-        id: expect.stringMatching(/^aud_[0-9a-z]{26}$/) as unknown as string,
+        orgId: idFrom('organization', orgId),
+        appId: isInApp ? idFrom('application', appId) : null,
+        ...{ actorKind: 'person', actorId: by.personId },
+        id: expect.stringMatching(/^aud_[0-9a-z]{26}$/) as unknown as AuditRow['id'],
         at: expect.any(Number) as unknown as number,
         ...{ action, resource, ip: by.address, outcome: 'accepted', code: null },
-        requestId: String(answer.headers['request-id']),
+        requestId: idFrom('request', String(answer.headers['request-id'])),
         resourceId: action === 'invitations.accept' ? by.memberId : resourceId,
       };
       expect(await auditOf(server, answer), action).toEqual([row]);
     }
   });
 
-  test('has one row for each refusal in an organization, whatever the reason', async () => {
-    const id = 'key_01m7epxwjmf7za77rhky2f93cc';
+  test('has one row for each rejected write in an organization, whatever the reason', async () => {
+    const id = formatId('api_key', '01m7epxwjmf7za77rhky2f93cc');
     const place = `${orgId}/${appId}`;
     const headers = { 'idempotency-key': '' };
     const refused: [answer: Answer, action: string, code: string, resource?: string, id?: string][] = [
@@ -212,7 +215,7 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
     }
   });
 
-  test('has none for a replay, nor for what was read', async () => {
+  test('has no row for a replay or a read', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const post = () => ada.post(`${orgId}/applications`, { name: 'twice' }, headers);
     const [first, again] = [await post(), await post()];
@@ -222,15 +225,15 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
     expect(await auditOf(server, await ada.get(`${orgId}/members`))).toEqual([]);
   });
 
-  test('has nothing of people who do not belong to the organization', async () => {
-    const stranger = await newcomer(server, 'Stranger');
+  test('has no row for a person outside the organization', async () => {
+    const stranger = await newPerson(server, 'Stranger');
     const answer = await stranger.post(`${orgId}/applications`, { name: 'x' });
     expect(answer.code).toBe('resource_not_found');
     const text = 'select id from audit where org_id = $1 and actor_id = $2';
     expect(await server.database.query({ name: '', text }, [orgId, stranger.personId])).toEqual([]);
   });
 
-  test('cannot be changed, not even by whoever reaches the database', async () => {
+  test('cannot be changed, not even with direct database access', async () => {
     for (const text of [
       `update audit set actor_id = 'x' where actor_kind = 'person'`,
       `delete from audit where actor_kind = 'person'`,
@@ -239,8 +242,8 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
   });
 
   describe('secrets', () => {
-    /** Everything that the database holds, as text; bytes are in hexadecimal. */
-    async function everything(): Promise<readonly { name: string; row: string }[]> {
+    /** Every row of the database as text; bytes are in hexadecimal. */
+    async function readAllRows(): Promise<readonly { name: string; row: string }[]> {
       const tables = await server.database.query<{ name: string }>(
         {
           name: '',
@@ -266,29 +269,29 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
       Buffer.from(secret).toString('base64').replace(/=+$/, ''),
       Buffer.from(secret).toString('hex'),
     ];
-    /** In which tables a secret is to be read. */
-    async function foundIn(names: (name: string) => boolean): Promise<readonly string[]> {
-      const rows = await everything();
+    /** The tables that contain a secret in plain text. */
+    async function tablesWith(isIncluded: (name: string) => boolean): Promise<readonly string[]> {
+      const rows = await readAllRows();
       return [...secrets]
-        .filter(([name]) => names(name))
+        .filter(([name]) => isIncluded(name))
         .flatMap(([name, secret]) =>
           rows
             .filter(({ row }) => formsOf(secret).some((form) => row.includes(form)))
             .map((row) => `${name} in ${row.name}`),
         );
     }
-    const isResetLink = (name: string) => name.startsWith('the link to a new password');
+    const isResetLink = (name: string) => name.includes('password reset link');
 
-    test('are in no table', async () => {
+    test('are not stored in plain text in any table', async () => {
       expect(secrets.size).toBeGreaterThan(20);
-      expect(await foundIn((name) => !isResetLink(name))).toEqual([]);
+      expect(await tablesWith((name) => !isResetLink(name))).toEqual([]);
     });
 
-    test('the link to a new password is in no table either', async () => {
-      expect(await foundIn(isResetLink)).toEqual([]);
+    test('password reset links are not stored in plain text either', async () => {
+      expect(await tablesWith(isResetLink)).toEqual([]);
     });
 
-    test('are in no answer but the one that shows them', () => {
+    test('appear only in the response that shows them on purpose', () => {
       for (const [name, secret] of secrets) {
         const own = shown.get(name) ?? [];
         const leaks = answers.filter(({ text }) => text.includes(secret) && !own.includes(text));
@@ -300,24 +303,24 @@ describe.each(databaseKinds)('the trail of the console on %s', (kind) => {
       }
     });
 
-    test('are kept so that they can be recognized: passwords by scrypt, keys and links by SHA-256', async () => {
-      const rows = await everything();
+    test('are stored as hashes: passwords with scrypt, keys and links with SHA-256', async () => {
+      const rows = await readAllRows();
       const passwords = rows.filter(({ name }) => name === 'person_accounts');
       for (const { row } of passwords) expect(row).toMatch(/scrypt\$32768\$8\$3\$/);
-      const kept = rows.map(({ row }) => row).join('\n');
-      for (const name of ['a key', 'a rotated key', 'the link of an invitation']) {
+      const stored = rows.map(({ row }) => row).join('\n');
+      for (const name of ['a key', 'a rotated key', 'an invitation link']) {
         const hash = createHash('sha256')
           .update(secrets.get(name) ?? '')
           .digest('hex');
-        expect(kept, name).toContain(hash);
+        expect(stored, name).toContain(hash);
       }
     });
   });
 });
 
-/** From the build, as the process that users run. */
+/** Runs the built server in a real process. */
 describe('the log', () => {
-  test('at its most talkative holds no password, key, cookie or link', async () => {
+  test('contains no password, key, cookie or link, even at the level trace', async () => {
     const dataDir = await mkdtemp(joinPath(tmpdir(), 'sandbank-console-log-'));
     const server = await startServer({ dataDir, env: { LOG_LEVEL: 'trace' } });
     const cookies = new Map<string, string>();
@@ -344,13 +347,13 @@ describe('the log', () => {
     await post('session/sign_up', { name: 'Ada', email, password: goodPassword });
     const { id: orgId } = await post('session/organizations', { name: 'Acme' });
     const { id: appId } = await post(`${orgId}/applications`, { name: 'web' });
-    const asked = { name: 'ci', scopes: ['payments:read'] };
-    const { key = '' } = await post(`${orgId}/${appId}/api_keys`, asked);
+    const keyBody = { name: 'ci', scopes: ['payments:read'] };
+    const { key = '' } = await post(`${orgId}/${appId}/api_keys`, keyBody);
     const { url = '' } = await post(`${orgId}/invitations`, { role: 'viewer' });
     const { secret = '' } = await post('session/two_factor/enable', { password: goodPassword });
     secrets.push(key, tokenOf(url), secret);
     expect(secrets.every((one) => one.length >= 8)).toBe(true);
-    // What goes wrong is what is logged most.
+    // Failed requests write the most log lines.
     await post('session/sign_in', { email, password: ownPassword });
     await post('session/sign_in', `{"email":"${email}","password":"${ownPassword}"`);
     await post('session/sign_in', { email, password: ownPassword }, { 'content-type': 'text/plain' });

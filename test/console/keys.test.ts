@@ -9,13 +9,13 @@ import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   auditOf,
-  found,
+  createApplication,
+  createOrganization,
   historyOf,
   join,
-  newcomer,
+  newPerson,
   ok,
   type Person,
-  register,
   type Visitor,
 } from '../support/visitor.ts';
 
@@ -25,12 +25,12 @@ const customers = 'developer_api_customers';
 const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';
 const nowhere = 'http://127.0.0.1:9/';
-/** How long a node may go by what it knows of a key. */
-const knownForMs = 1_000;
+/** How long a node caches a key. */
+const keyCacheMs = 1_000;
 
 describe.each(databaseKinds)('keys and applications on %s', (kind) => {
   let server: Server;
-  /** The server once more, with a clock of ours. */
+  /** A second app over the same server, with a clock that the tests set. */
   let app: FastifyInstance;
   let wallNow = Date.now();
   let olga: Person;
@@ -38,33 +38,33 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
   let owner: Visitor;
   let orgId: string;
   let appId: string;
-  let place: string;
+  let appPath: string;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     app = openApp(server, { wallClock: () => wallNow });
-    [olga, dora] = await Promise.all([newcomer({ app }, 'Olga'), newcomer({ app }, 'Dora')]);
+    [olga, dora] = await Promise.all([newPerson({ app }, 'Olga'), newPerson({ app }, 'Dora')]);
     owner = olga.at(app);
-    orgId = await found(owner);
-    appId = await register(owner, orgId);
-    place = `${orgId}/${appId}`;
+    orgId = await createOrganization(owner);
+    appId = await createApplication(owner, orgId);
+    appPath = `${orgId}/${appId}`;
   });
 
   const client = (key: unknown) => new ApiClient(app, String(key));
-  const create = (body: object = {}, by: Visitor = owner, at = place) =>
+  const create = (body: object = {}, by: Visitor = owner, at = appPath) =>
     by.post(`${at}/api_keys`, { name: 'ci', scopes: [...scopes], ...body });
-  const made = async (body: object = {}, at = place) => ok(await create(body, owner, at));
+  const createKey = async (body: object = {}, at = appPath) => ok(await create(body, owner, at));
   const on = (id: string, action: string, body: object = {}, by: Visitor = owner) =>
-    by.post(`${place}/api_keys/${id}/${action}`, body);
-  /** Later than what any node still knows of a key by heart. */
-  const soon = () => {
-    wallNow += knownForMs;
+    by.post(`${appPath}/api_keys/${id}/${action}`, body);
+  /** Moves the clock past the time for which nodes cache a key. */
+  const passKeyCache = () => {
+    wallNow += keyCacheMs;
   };
   const inTime = (ms: number) => new Date(wallNow + ms).toISOString();
   const codeOf = async (key: unknown, path = status) => (await client(key).get(path)).code;
 
   describe('a new key', () => {
-    test('is shown once, works, and is kept as a hash with its last four characters', async () => {
+    test('is shown once, works, and is stored as a hash with its last four characters', async () => {
       const answer = await create({ name: 'web shop', scopes: ['payments:read', 'payments:write'] });
       expect(answer.status, answer.text).toBe(201);
       const key = String(answer.body.key);
@@ -88,11 +88,11 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       });
     });
 
-    test('comes again to a retry with the same Idempotency-Key, from an answer that is kept encrypted', async () => {
+    test('is returned again to a retry with the same Idempotency-Key, from a response that is stored encrypted', async () => {
       const idempotencyKey = randomUUID();
       const headers = { 'idempotency-key': idempotencyKey };
-      const asked = { name: 'retried', scopes: ['payments:read'] };
-      const send = (body: object = asked) => owner.post(`${place}/api_keys`, body, headers);
+      const keyBody = { name: 'retried', scopes: ['payments:read'] };
+      const send = (body: object = keyBody) => owner.post(`${appPath}/api_keys`, body, headers);
       const first = await send();
       const [stored] = await server.database.query<{ body: string; sealed: string }>(
         {
@@ -110,15 +110,15 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       expect(again.headers['idempotent-replayed']).toBe('true');
       const [one, two] = await Promise.all([send(), send()]);
       expect([one?.text, two?.text]).toEqual([first.text, first.text]);
-      expect((await send({ ...asked, name: 'other' })).code).toBe('idempotency_key_reused');
+      expect((await send({ ...keyBody, name: 'other' })).code).toBe('idempotency_key_reused');
       const text = `select id from api_keys where org_id = $1 and name = 'retried'`;
       expect(await server.database.query({ name: '', text }, [orgId])).toHaveLength(1);
     });
 
     test.each(scopes.map((scope) => [scope]))(
-      'with only %s does what that allows and nothing else',
+      'with only the scope %s can do what it allows and nothing else',
       async (scope) => {
-        const { key } = await made({ scopes: [scope] });
+        const { key } = await createKey({ scopes: [scope] });
         const [resource, right] = scope.split(':');
         const reads = { payments, customers, transfers, webhooks } as const;
         for (const [name, path] of Object.entries(reads)) {
@@ -129,8 +129,8 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
           const code = name === resource && right === 'write' ? 'invalid_request' : 'scope_missing';
           expect(write.code, `POST ${path}`).toBe(code);
         }
-        const told = await client(key).get(status);
-        expect(told.body).toMatchObject({ apiKey: { scopes: [scope] } });
+        const shown = await client(key).get(status);
+        expect(shown.body).toMatchObject({ apiKey: { scopes: [scope] } });
       },
     );
 
@@ -152,12 +152,12 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       ['/expiresAt', { expiresAt: '2020-01-01T00:00:00Z' }],
       ['/expiresAt', { expiresAt: 'tomorrow' }],
       ['/key', { key: `sbk_sandbox_${'0'.repeat(32)}` }],
-    ])('is not made with a wrong %s: %j', async (param, wrong) => {
+    ])('is rejected with an invalid %s: %j', async (param, wrong) => {
       for (const answer of [
         await create(wrong),
         ...('name' in wrong || Object.values(wrong).includes(undefined)
           ? []
-          : [await on((await made()).id, 'update', wrong)]),
+          : [await on((await createKey()).id, 'update', wrong)]),
       ]) {
         expect(answer.code, answer.text).toBe('invalid_request');
         expect(answer.body.error.param).toBe(param);
@@ -167,8 +167,8 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       }
     });
 
-    test('works from its networks and from nowhere else', async () => {
-      const { key } = await made({ allowedCidrs: ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7'] });
+    test('works only from its allowed networks', async () => {
+      const { key } = await createKey({ allowedCidrs: ['192.0.2.0/24', '2001:db8::/32', '198.51.100.7'] });
       const from = (remoteAddress: string) => client(key).get(status, '', { remoteAddress });
       for (const address of ['192.0.2.9', '2001:db8::1', '198.51.100.7', '::ffff:192.0.2.1'])
         expect((await from(address)).status, address).toBe(200);
@@ -176,8 +176,8 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
         expect((await from(address)).code, address).toBe('ip_not_allowed');
     });
 
-    test('ends when it expires, by the wall clock', async () => {
-      const { key } = await made({ expiresAt: inTime(60_000) });
+    test('stops working when it expires by the wall clock', async () => {
+      const { key } = await createKey({ expiresAt: inTime(60_000) });
       expect(await codeOf(key)).toBeNull();
       wallNow += 59_999;
       expect(await codeOf(key)).toBeNull();
@@ -186,34 +186,34 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
     });
   });
 
-  describe('a change', () => {
-    test('of name, scopes, networks and end holds within a second, and leaves the rest', async () => {
-      const { id, key } = await made({ scopes: ['payments:read'] });
+  describe('an update', () => {
+    test('of name, scopes, networks and expiry takes effect within a second and leaves the other fields', async () => {
+      const { id, key } = await createKey({ scopes: ['payments:read'] });
       expect(await codeOf(key, customers)).toBe('scope_missing');
       const changed = await on(id, 'update', { scopes: ['customers:read'] });
       expect(changed.body).toMatchObject({ id, name: 'ci', scopes: ['customers:read'] });
       expect(changed.text).not.toContain('sbk_sandbox_');
-      soon();
+      passKeyCache();
       expect(await codeOf(key, customers)).toBeNull();
       expect(await codeOf(key, payments)).toBe('scope_missing');
       ok(await on(id, 'update', { allowedCidrs: ['192.0.2.0/24'], name: 'new' }));
-      soon();
+      passKeyCache();
       expect(await codeOf(key, customers)).toBe('ip_not_allowed');
       ok(await on(id, 'update', { allowedCidrs: [], expiresAt: inTime(60_000) }));
-      soon();
+      passKeyCache();
       expect(await codeOf(key, customers)).toBeNull();
       wallNow += 60_000;
       expect(await codeOf(key, customers)).toBe('api_key_expired');
       const lengthened = await on(id, 'update', { expiresAt: null });
       expect(lengthened.body).toMatchObject({ name: 'new', expiresAt: null });
-      soon();
+      passKeyCache();
       expect(await codeOf(key, customers)).toBeNull();
       const actions = (await historyOf(server, orgId, id)).map(({ action }) => action);
       expect(actions).toEqual(['create', 'update', 'update', 'update', 'update']);
     });
 
-    test('of nothing is refused, and of what it is already changes nothing', async () => {
-      const { id } = await made();
+    test('without fields is rejected, and with the current values changes nothing', async () => {
+      const { id } = await createKey();
       expect((await on(id, 'update', {})).code).toBe('invalid_request');
       ok(await on(id, 'update', { name: 'ci' }));
       expect(await historyOf(server, orgId, id)).toHaveLength(1);
@@ -222,7 +222,7 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
 
   describe('a rotation', () => {
     test('lets both keys work for the overlap, then only the new one', async () => {
-      const before = await made({ scopes: ['payments:read'], allowedCidrs: ['127.0.0.0/8'] });
+      const before = await createKey({ scopes: ['payments:read'], allowedCidrs: ['127.0.0.0/8'] });
       const rotated = await on(before.id, 'rotate', { overlapSeconds: 3_600 });
       expect(rotated.status, rotated.text).toBe(201);
       const after = rotated.body;
@@ -249,18 +249,18 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
     });
 
     test('without an overlap ends the old key within a second', async () => {
-      const before = await made();
+      const before = await createKey();
       expect(await codeOf(before.key)).toBeNull();
       const after = ok(await on(before.id, 'rotate', { overlapSeconds: 0 }));
-      soon();
+      passKeyCache();
       expect(await codeOf(before.key)).toBe('api_key_expired');
       expect(await codeOf(after.key)).toBeNull();
     });
 
-    test('overlaps for a day unless told, and never makes a key live longer than it would have', async () => {
-      const long = await made();
+    test('overlaps for a day by default, and never extends the life of a key', async () => {
+      const long = await createKey();
       ok(await on(long.id, 'rotate'));
-      const short = await made({ expiresAt: inTime(5_000) });
+      const short = await createKey({ expiresAt: inTime(5_000) });
       const next = ok(await on(short.id, 'rotate', { overlapSeconds: 60 }));
       expect(next.expiresAt).toBe(short.expiresAt);
       wallNow += 5_000;
@@ -272,72 +272,72 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
     });
 
     test.each([-1, 1.5, limits.apiKeyOverlapSecondsMax + 1, '60'])(
-      'takes no overlap of %j',
+      'rejects an overlap of %j',
       async (overlapSeconds) => {
-        const { id } = await made();
+        const { id } = await createKey();
         const answer = await on(id, 'rotate', { overlapSeconds });
         expect(answer.code).toBe('invalid_request');
         expect(answer.body.error.param).toBe('/overlapSeconds');
       },
     );
 
-    test('is for keys that work: not for one that was revoked, and not for one that expired', async () => {
-      const revoked = await made();
+    test('rejects a revoked or expired key', async () => {
+      const revoked = await createKey();
       ok(await on(revoked.id, 'revoke'));
       expect((await on(revoked.id, 'rotate')).code).toBe('invalid_state_transition');
-      const expired = await made({ expiresAt: inTime(1_000) });
+      const expired = await createKey({ expiresAt: inTime(1_000) });
       wallNow += 1_000;
       const answer = await on(expired.id, 'rotate');
       expect(answer.code).toBe('invalid_request');
       expect(answer.body.error.param).toBe('/expiresAt');
     });
 
-    test('of a key that was rotated already is refused: its end is that of the overlap', async () => {
-      const before = await made();
+    test('rejects a key that was already rotated: it ends with the overlap', async () => {
+      const before = await createKey();
       ok(await on(before.id, 'rotate', { overlapSeconds: 60 }));
       const again = await on(before.id, 'rotate', { overlapSeconds: 60 });
       expect(again.code).toBe('invalid_state_transition');
       expect(again.body.error.message).toBe(
-        'An api key that is active cannot rotate (only when it was not rotated before): it allows update, revoke.',
+        'Cannot rotate an active API key (only when it was not rotated before); allowed actions: update, revoke.',
       );
     });
 
-    test('of one key by two people at once makes one key, which works, and the old one ends', async () => {
-      const before = await made();
+    test('of one key by two concurrent requests creates one working key and ends the old one', async () => {
+      const before = await createKey();
       const answers = await Promise.all([
         on(before.id, 'rotate', { overlapSeconds: 0 }),
         on(before.id, 'rotate', { overlapSeconds: 0 }),
       ]);
-      soon();
-      const [made1, ...more] = answers.filter(({ code }) => code === null);
+      passKeyCache();
+      const [rotated, ...more] = answers.filter(({ code }) => code === null);
       expect(more).toEqual([]);
-      expect(await codeOf(made1?.body.key)).toBeNull();
+      expect(await codeOf(rotated?.body.key)).toBeNull();
       expect(await codeOf(before.key)).toBe('api_key_expired');
     });
   });
 
   describe('a revocation', () => {
-    test('ends the key within a second and for ever', async () => {
-      const { id, key } = await made();
+    test('ends the key within a second and permanently', async () => {
+      const { id, key } = await createKey();
       expect(await codeOf(key)).toBeNull();
       const revoked = await on(id, 'revoke');
       expect(revoked.body).toMatchObject({ id, status: 'revoked' });
-      soon();
+      passKeyCache();
       expect(await codeOf(key)).toBe('api_key_revoked');
       for (const action of ['revoke', 'rotate', 'update']) {
         const body = action === 'update' ? { name: 'back' } : {};
         expect((await on(id, action, body)).code, action).toBe('invalid_state_transition');
       }
-      soon();
+      passKeyCache();
       expect(await codeOf(key)).toBe('api_key_revoked');
     });
   });
 
-  test('a key of another application or organization is not there, and nothing happens to it', async () => {
-    const other = await register(owner, orgId, 'other');
-    const foreign = await found(dora, 'Foreign');
-    const foreignApp = await register(dora, foreign);
-    const near = await made({}, `${orgId}/${other}`);
+  test('a key of another application or organization is not found and stays unchanged', async () => {
+    const other = await createApplication(owner, orgId, 'other');
+    const foreign = await createOrganization(dora, 'Foreign');
+    const foreignApp = await createApplication(dora, foreign);
+    const near = await createKey({}, `${orgId}/${other}`);
     const far = ok(await create({}, dora, `${foreign}/${foreignApp}`));
     for (const { id, key } of [near, far]) {
       for (const action of ['update', 'rotate', 'revoke']) {
@@ -350,37 +350,37 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       expect((await on(id, 'revoke')).code).toBe('resource_not_found');
   });
 
-  test('an application has a hundred active keys; ended ones do not count', async () => {
-    const crowded = `${orgId}/${await register(owner, orgId, 'crowded')}`;
+  test('an application has at most a hundred active keys; revoked and expired ones do not count', async () => {
+    const fullApp = `${orgId}/${await createApplication(owner, orgId, 'full')}`;
     const keys = await Promise.all(
-      Array.from({ length: limits.apiKeysPerApplicationMax - 1 }, () => made({}, crowded)),
+      Array.from({ length: limits.apiKeysPerApplicationMax - 1 }, () => createKey({}, fullApp)),
     );
-    await made({ expiresAt: inTime(1_000) }, crowded);
-    const over = await create({}, owner, crowded);
+    await createKey({ expiresAt: inTime(1_000) }, fullApp);
+    const over = await create({}, owner, fullApp);
     expect(over.code).toBe('limit_reached');
-    expect((await owner.post(`${crowded}/api_keys/${keys[0]?.id}/rotate`)).code).toBe('limit_reached');
+    expect((await owner.post(`${fullApp}/api_keys/${keys[0]?.id}/rotate`)).code).toBe('limit_reached');
     wallNow += 1_000;
-    await made({}, crowded);
-    expect((await create({}, owner, crowded)).code).toBe('limit_reached');
-    ok(await owner.post(`${crowded}/api_keys/${keys[0]?.id}/revoke`));
-    await made({}, crowded);
+    await createKey({}, fullApp);
+    expect((await create({}, owner, fullApp)).code).toBe('limit_reached');
+    ok(await owner.post(`${fullApp}/api_keys/${keys[0]?.id}/revoke`));
+    await createKey({}, fullApp);
   });
 
-  test('those who come at once do not pass the limit either', async () => {
-    const crowded = `${orgId}/${await register(owner, orgId, 'at once')}`;
-    await Promise.all(Array.from({ length: 95 }, () => made({}, crowded)));
-    const answers = await Promise.all(Array.from({ length: 20 }, () => create({}, owner, crowded)));
+  test('concurrent requests do not exceed the limit either', async () => {
+    const fullApp = `${orgId}/${await createApplication(owner, orgId, 'at once')}`;
+    await Promise.all(Array.from({ length: 95 }, () => createKey({}, fullApp)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create({}, owner, fullApp)));
     expect(answers.filter(({ status: code }) => code === 201)).toHaveLength(5);
   });
 
   describe('the list', () => {
-    test('shows the keys of the application, newest first, ended ones too, and no secret', async () => {
-      const at = `${orgId}/${await register(owner, orgId, 'listed')}`;
-      const plain = await made({ name: 'plain' }, at);
-      const revoked = await made({ name: 'revoked' }, at);
+    test('shows all keys of the application, newest first, including revoked and expired ones, without secrets', async () => {
+      const at = `${orgId}/${await createApplication(owner, orgId, 'listed')}`;
+      const plain = await createKey({ name: 'plain' }, at);
+      const revoked = await createKey({ name: 'revoked' }, at);
       ok(await owner.post(`${at}/api_keys/${revoked.id}/revoke`));
-      const expired = await made({ name: 'expired', expiresAt: inTime(500) }, at);
-      soon();
+      const expired = await createKey({ name: 'expired', expiresAt: inTime(500) }, at);
+      passKeyCache();
       const answer = await owner.get(`${at}/api_keys`);
       expect(answer.status, answer.text).toBe(200);
       expect(answer.body.data.map(({ name, status: one }) => [name, one])).toEqual([
@@ -394,9 +394,9 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       expect(answer.text).not.toContain('hash');
     });
 
-    test('says when each was last used, and from where', async () => {
-      const at = `${orgId}/${await register(owner, orgId, 'used')}`;
-      const { key } = await made({}, at);
+    test('shows when and from which address each key was last used', async () => {
+      const at = `${orgId}/${await createApplication(owner, orgId, 'used')}`;
+      const { key } = await createKey({}, at);
       const since = Date.now();
       const remoteAddress = '192.0.2.44';
       ok(await new ApiClient(server.app, String(key)).get(status, '', { remoteAddress }));
@@ -414,7 +414,7 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
     const archive = (id: string) => owner.post(`${orgId}/applications/${id}/archive`);
     const restore = (id: string) => owner.post(`${orgId}/applications/${id}/restore`);
 
-    test('has defaults until told otherwise, and is listed', async () => {
+    test('has default settings and is listed', async () => {
       const answer = await owner.post(`${orgId}/applications`, { name: 'fresh' });
       expect(answer.status).toBe(201);
       const { requestId: _id, ...shown } = answer.body;
@@ -430,28 +430,28 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       expect(read).toEqual(shown);
     });
 
-    test('archived, its keys are answered with 401, and work again when it is restored', async () => {
-      const id = await register(owner, orgId, 'shelf');
-      const { key } = await made({}, `${orgId}/${id}`);
+    test('when archived, rejects its keys with 401 until it is restored', async () => {
+      const id = await createApplication(owner, orgId, 'archived');
+      const { key } = await createKey({}, `${orgId}/${id}`);
       expect(await codeOf(key)).toBeNull();
       expect((await archive(id)).body).toMatchObject({ id, status: 'archived' });
-      soon();
+      passKeyCache();
       const refused = await client(key).get(status);
       expect(refused.status).toBe(401);
       expect((await update({ name: 'new' }, id)).code).toBe('invalid_state_transition');
       expect((await archive(id)).code).toBe('invalid_state_transition');
       expect((await restore(id)).body).toMatchObject({ id, status: 'active' });
-      soon();
+      passKeyCache();
       expect(await codeOf(key)).toBeNull();
       expect((await restore(id)).code).toBe('invalid_state_transition');
       const actions = (await historyOf(server, orgId, id)).map(({ action }) => action);
       expect(actions).toEqual(['create', 'archive', 'restore']);
     });
 
-    test('archived, nothing is made or changed in it, but it can be looked at', async () => {
-      const id = await register(owner, orgId, 'shelf');
+    test('when archived, rejects writes but allows reads', async () => {
+      const id = await createApplication(owner, orgId, 'archived');
       const at = `${orgId}/${id}`;
-      const { id: keyId } = await made({}, at);
+      const { id: keyId } = await createKey({}, at);
       ok(await archive(id));
       for (const [path, body] of [
         [`${at}/api_keys`, { name: 'ci', scopes: ['payments:read'] }],
@@ -468,19 +468,19 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       ok(await owner.post(`${at}/${payments}`, { amount: 500, currency: 'EUR' }));
     });
 
-    test('restored, a key that was revoked before stays so', async () => {
-      const id = await register(owner, orgId, 'shelf');
-      const { id: keyId, key } = await made({}, `${orgId}/${id}`);
+    test('when restored, leaves revoked keys revoked', async () => {
+      const id = await createApplication(owner, orgId, 'archived');
+      const { id: keyId, key } = await createKey({}, `${orgId}/${id}`);
       ok(await owner.post(`${orgId}/${id}/api_keys/${keyId}/revoke`));
       ok(await archive(id));
       ok(await restore(id));
-      soon();
+      passKeyCache();
       expect(await codeOf(key)).toBe('api_key_revoked');
     });
 
-    test('archived, a key of it that has leaked can be revoked', async () => {
-      const id = await register(owner, orgId, 'shelf');
-      const { id: keyId } = await made({}, `${orgId}/${id}`);
+    test('when archived, still allows a leaked key to be revoked', async () => {
+      const id = await createApplication(owner, orgId, 'archived');
+      const { id: keyId } = await createKey({}, `${orgId}/${id}`);
       ok(await archive(id));
       expect((await owner.post(`${orgId}/${id}/api_keys/${keyId}/revoke`)).status).toBe(200);
     });
@@ -489,18 +489,18 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       let id: string;
       let api: ApiClient;
       beforeAll(async () => {
-        id = await register(owner, orgId, 'settings');
-        api = client((await made({}, `${orgId}/${id}`)).key);
+        id = await createApplication(owner, orgId, 'settings');
+        api = client((await createKey({}, `${orgId}/${id}`)).key);
         ok(await api.get(status));
       });
       const set = async (body: object): Promise<Body> => {
         const changed = ok(await update(body, id));
-        soon();
+        passKeyCache();
         return changed;
       };
       const pay = (body: object = {}) => api.post(payments, { amount: 10_000, currency: 'EUR', ...body });
 
-      test('takes the new fee of what is captured afterwards', async () => {
+      test('applies the new fee to later captures', async () => {
         const before = ok(await pay());
         await set({ fee: { basisPoints: 1_000, fixedAmount: 7 } });
         const after = ok(await pay());
@@ -510,7 +510,7 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
         expect(typeof (await captured(before))).toBe('number');
       });
 
-      test.each(['meridian', 'tidewater'])('gives payments to %s', async (provider) => {
+      test.each(['meridian', 'tidewater'])('routes payments to %s', async (provider) => {
         await set({ provider });
         const { id: paymentId } = ok(await pay());
         ok(await api.post(`${payments}/${paymentId}/advance`, { to: 'captured' }));
@@ -519,22 +519,24 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
         expect(new Set(data.map((event) => event.provider))).toEqual(new Set([provider]));
       });
 
-      test('converts at its own rates, less its own margin', async () => {
+      test('converts at its own rates minus its own margin', async () => {
         await set({ fx: { marginBasisPoints: 0, rates: { 'EUR/USD': '2' } } });
-        const asked = {
+        const transferBody = {
           ...{ sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000 },
           beneficiary: { name: 'Grace' },
         };
-        const plain = ok(await api.post(transfers, asked));
+        const plain = ok(await api.post(transfers, transferBody));
         expect(plain).toMatchObject({ targetAmount: 10_000 });
         await set({ fx: { marginBasisPoints: 1_000 } });
-        expect(ok(await api.post(transfers, asked)), 'the rates stay').toMatchObject({ targetAmount: 9_000 });
+        expect(ok(await api.post(transfers, transferBody)), 'the rates are unchanged').toMatchObject({
+          targetAmount: 9_000,
+        });
         const changed = await set({ fx: { rates: {} } });
         expect(changed.fx).toEqual({ marginBasisPoints: 1_000, rates: {} });
-        expect(ok(await api.post(transfers, asked)).targetAmount).not.toBe(9_000);
+        expect(ok(await api.post(transfers, transferBody)).targetAmount).not.toBe(9_000);
       });
 
-      test('makes webhooks with its own defaults', async () => {
+      test('creates webhooks with its own defaults', async () => {
         const webhookDefaults = { eventTypes: ['payment.*'], retryProfile: 'fast', maxConcurrency: 3 };
         await set({ webhookDefaults });
         expect(ok(await api.post(webhooks, { url: nowhere }))).toMatchObject(webhookDefaults);
@@ -542,7 +544,7 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
         expect(ok(await api.post(webhooks, { url: nowhere, ...own }))).toMatchObject(own);
       });
 
-      test('also for people in the console', async () => {
+      test('applies the settings to console requests too', async () => {
         await set({ fee: { basisPoints: 0, fixedAmount: 3 } });
         const at = `${orgId}/${id}/${payments}`;
         const payment = ok(await owner.post(at, { amount: 500, currency: 'EUR' }));
@@ -566,13 +568,13 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       ['/name', { name: '' }],
       ['/status', { status: 'archived' }],
       ['', {}],
-    ])('takes no wrong %s', async (param, body) => {
+    ])('rejects an invalid %s', async (param, body) => {
       const answer = await update(body);
       expect(answer.code, answer.text).toBe('invalid_request');
       expect(answer.body.error.param).toBe(param);
     });
 
-    test('takes no rates of currencies that there are not', async () => {
+    test('rejects rates for unknown currencies', async () => {
       const before = ok(await owner.get(`${orgId}/applications/${appId}`));
       const answers: Answer[] = [
         await update({ fx: { rates: { 'EUR/XXX': '1.1' } } }),
@@ -592,17 +594,17 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       expect(shown).toEqual(old);
     });
 
-    test('is one of a hundred at most', async () => {
-      const crowd = await found(olga, 'Crowd');
-      await join(dora, olga, crowd, 'developer');
+    test('is rejected beyond a hundred applications', async () => {
+      const fullOrgId = await createOrganization(olga, 'Full');
+      await join(dora, olga, fullOrgId, 'developer');
       const names = Array.from({ length: limits.applicationsMax }, (_, i) => `app ${i}`);
-      await Promise.all(names.map((name) => register(dora, crowd, name)));
-      const over = await dora.post(`${crowd}/applications`, { name: 'over' });
+      await Promise.all(names.map((name) => createApplication(dora, fullOrgId, name)));
+      const over = await dora.post(`${fullOrgId}/applications`, { name: 'over' });
       expect(over.code).toBe('limit_reached');
     });
   });
 });
 
-test('the codes seen here are those of the list', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleKeys);
 });

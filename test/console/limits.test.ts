@@ -5,19 +5,19 @@ import type { Statement } from '../../src/kernel/table.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { openApp, openServer } from '../support/server.ts';
-import { type House, house, newcomer, ok, type Person } from '../support/visitor.ts';
+import { createTeam, newPerson, ok, type Person, type Team } from '../support/visitor.ts';
 
 describe('limits for people', () => {
   let server: Server;
-  let acme: House;
+  let acme: Team;
 
   beforeAll(async () => {
     server = await openServer('postgres');
-    acme = await house(server);
+    acme = await createTeam(server);
   });
   afterAll(() => server?.close());
 
-  test('a person who spent their burst is refused until tokens flow in; others are not', async () => {
+  test('a person who used up the burst is rejected until tokens refill; others are not affected', async () => {
     let now = 0;
     const app = openApp(server, { rateLimiter: createRateLimiter(2), uptime: () => now });
     const viewer = acme.viewer.at(app);
@@ -43,7 +43,7 @@ describe('limits for people', () => {
     await app.close();
   });
 
-  test('verifications of one organization that are asked for at once share one run', async () => {
+  test('concurrent verification requests for one organization share one run', async () => {
     const counts = new Map<string, number>();
     const rows = <Row>(statement: Statement, values: readonly unknown[]) => {
       counts.set(statement.name, (counts.get(statement.name) ?? 0) + 1);
@@ -63,8 +63,8 @@ describe('limits for people', () => {
     await app.close();
   });
 
-  test('a person owns at most fifty organizations, also when they are made at once', async () => {
-    const person: Person = await newcomer(server);
+  test('a person owns at most fifty organizations, also with concurrent requests', async () => {
+    const person: Person = await newPerson(server);
     await server.database.script(`insert into members (org_id, id, person_id, role, status, version, created_at, updated_at)
       select 'org_many' || n, '${person.memberId}', '${person.personId}', 'owner', 'active', 1, now(), now()
       from generate_series(1, 48) n`);
@@ -80,7 +80,7 @@ describe('limits for people', () => {
     expect(forked.code).toBe('limit_reached');
   });
 
-  test('a read whose statement takes too long is refused, and does not hold its connection', async () => {
+  test('a read whose statement takes too long is rejected and releases its connection', async () => {
     const slow: ApiReadRoute = {
       ...{ operationId: 'readSlowly', method: 'GET', path: 'developer_api_slow', scope: 'any' },
       ...{ tag: 'Sandbox', summary: 'Sleeps', response: {}, responseName: 'Slow' },
@@ -89,14 +89,14 @@ describe('limits for people', () => {
         return { data: [], hasMore: false, nextCursor: null };
       },
     };
-    const impatient = await openServer('postgres', { statementSeconds: 5 });
-    const { owner, orgId, appId } = await house(impatient);
-    const app = openApp(impatient, { routes: [...routes, slow] });
+    const withTimeout = await openServer('postgres', { statementSeconds: 5 });
+    const { owner, orgId, appId } = await createTeam(withTimeout);
+    const app = openApp(withTimeout, { routes: [...routes, slow] });
     const answer = await owner.at(app).get(`${orgId}/${appId}/developer_api_slow`);
     expect([answer.status, answer.code]).toEqual([503, 'service_unavailable']);
     expect(answer.headers['retry-after']).toBeDefined();
     ok(await owner.at(app).get('session'));
     await app.close();
-    await impatient.close();
+    await withTimeout.close();
   });
 });

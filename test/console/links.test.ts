@@ -2,21 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { consoleOf } from '../../src/assembly/http.ts';
 import type { Role } from '../../src/kernel/permissions.ts';
-import { consoleOf, type Server } from '../../src/server.ts';
+import type { Server } from '../../src/server.ts';
 import { seenCodes } from '../support/api-client.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   countsOf,
-  found,
+  createOrganization,
+  createTeam,
   goodPassword,
-  type House,
-  house,
   invite,
   join,
-  newcomer,
+  newPerson,
   ok,
   type Person,
+  type Team,
   tokenOf,
   Visitor,
 } from '../support/visitor.ts';
@@ -26,16 +27,16 @@ const newPassword = 'a new horse battery';
 /** A link is valid only while its creator may still create it, and while nothing it depends on has changed. */
 describe.each(databaseKinds)('links on %s', (kind) => {
   let server: Server;
-  let acme: House;
+  let acme: Team;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    acme = await house(server);
+    acme = await createTeam(server);
   });
 
   const stranger = () => new Visitor(server.app);
   const newMember = async (role: Role): Promise<Person> => {
-    const person = await newcomer(server, role);
+    const person = await newPerson(server, role);
     await join(person, acme.owner, acme.orgId, role);
     return person;
   };
@@ -44,7 +45,7 @@ describe.each(databaseKinds)('links on %s', (kind) => {
   const remove = async (by: Person, { memberId }: Person, orgId = acme.orgId) =>
     ok(await by.post(`${orgId}/members/${memberId}/remove`));
 
-  describe('for a new password', () => {
+  describe('for a password reset', () => {
     const linkFor = async (by: Person, { memberId }: Person, orgId = acme.orgId) =>
       tokenOf(ok(await by.post(`${orgId}/members/${memberId}/reset_link`)).url);
     const use = async (token: string) =>
@@ -64,17 +65,17 @@ describe.each(databaseKinds)('links on %s', (kind) => {
       expect(JSON.stringify(rows)).not.toContain(token);
     });
 
-    test('ends when its target joins another organization, also after leaving this one', async () => {
+    test('becomes invalid when its target joins another organization, also after leaving this one', async () => {
       const carl = await newMember('viewer');
       const [token, spare] = [await linkFor(acme.owner, carl), await linkFor(acme.owner, carl)];
-      const own = await found(carl, 'Own');
+      const own = await createOrganization(carl, 'Own');
       expect(await use(token)).toBe('link_invalid');
       await remove(carl, carl);
       expect(await use(spare)).toBe('link_invalid');
       expect((await carl.get(`${own}/organization`)).status, 'the session of the target').toBe(200);
     });
 
-    test('ends when its target leaves, and stays ended when the target comes back', async () => {
+    test('becomes invalid when its target leaves, and stays invalid when the target returns', async () => {
       const carl = await newMember('viewer');
       const token = await linkFor(acme.owner, carl);
       await remove(acme.owner, carl);
@@ -82,7 +83,7 @@ describe.each(databaseKinds)('links on %s', (kind) => {
       expect(await use(token)).toBe('link_invalid');
     });
 
-    test('ends when its creator is no longer an owner, and stays ended afterwards', async () => {
+    test('becomes invalid when its creator is no longer an owner, and stays invalid afterwards', async () => {
       const [carl, second] = [await newMember('viewer'), await newMember('owner')];
       const [first, later] = [await linkFor(second, carl), await linkFor(second, carl)];
       await setRole(acme.owner, second, 'admin');
@@ -91,14 +92,14 @@ describe.each(databaseKinds)('links on %s', (kind) => {
       expect(await use(later)).toBe('link_invalid');
     });
 
-    test('ends when its creator is removed', async () => {
+    test('becomes invalid when its creator is removed', async () => {
       const [carl, second] = [await newMember('viewer'), await newMember('owner')];
       const token = await linkFor(second, carl);
       await remove(acme.owner, second);
       expect(await use(token)).toBe('link_invalid');
     });
 
-    test('ends when the password changes', async () => {
+    test('becomes invalid when the password changes', async () => {
       const carl = await newMember('viewer');
       const token = await linkFor(acme.owner, carl);
       const change = { currentPassword: goodPassword, newPassword: 'a third horse battery' };
@@ -106,7 +107,7 @@ describe.each(databaseKinds)('links on %s', (kind) => {
       expect(await use(token)).toBe('link_invalid');
     });
 
-    test('ends when another link is used, also when several are used at once', async () => {
+    test('becomes invalid when another link is used, also when several are used concurrently', async () => {
       const carl = await newMember('viewer');
       const tokens = [await linkFor(acme.owner, carl), await linkFor(acme.owner, carl)];
       const codes = await Promise.all(tokens.map(use));
@@ -116,10 +117,10 @@ describe.each(databaseKinds)('links on %s', (kind) => {
       expect(answers.toSorted()).toEqual(['link_invalid', null]);
     });
 
-    test('of the operator ends by use and by a new password, not by memberships', async () => {
+    test('from the operator becomes invalid by use and by a new password, not by membership changes', async () => {
       const carl = await newMember('viewer');
       const link = await server.people.createResetLink(carl.email, null);
-      await found(carl, 'Own');
+      await createOrganization(carl, 'Own');
       expect(await use(link?.token ?? '')).toBeNull();
       const next = await server.people.createResetLink(carl.email, null);
       ok(await carl.post('session/sign_in', { email: carl.email, password: newPassword }));
@@ -129,14 +130,14 @@ describe.each(databaseKinds)('links on %s', (kind) => {
 
     test('still works when nothing it depends on has changed', async () => {
       const carl = await newMember('viewer');
-      const shared = await found(acme.owner, 'Also owned');
+      const shared = await createOrganization(acme.owner, 'Also owned');
       await join(carl, acme.owner, shared, 'admin');
       const token = await linkFor(acme.owner, carl);
-      await found(acme.owner, 'Unrelated');
+      await createOrganization(acme.owner, 'Unrelated');
       expect(await use(token)).toBeNull();
     });
 
-    test('are at most twenty for a person: the oldest end first', async () => {
+    test('has a limit of twenty for each person: the oldest becomes invalid first', async () => {
       const carl = await newMember('viewer');
       const first = await linkFor(acme.owner, carl);
       for (let i = 0; i < 20; i += 1) await server.people.createResetLink(carl.email, null);
@@ -149,52 +150,52 @@ describe.each(databaseKinds)('links on %s', (kind) => {
     });
   });
 
-  describe('of an invitation', () => {
-    const look = async (token: string) => (await stranger().get(`session/invitations/${token}`)).code;
+  describe('for an invitation', () => {
+    const preview = async (token: string) => (await stranger().get(`session/invitations/${token}`)).code;
     const accept = async (person: Visitor, token: string) =>
       (await person.post(`session/invitations/${token}/accept`)).code;
     const openIds = async () =>
       (await acme.owner.get(`${acme.orgId}/invitations`)).body.data.map(({ id }) => id);
 
-    test('ends when its creator is removed: nobody lets themselves back in', async () => {
+    test('becomes invalid when its creator is removed, so that a removed admin cannot rejoin with it', async () => {
       const admin = await newMember('admin');
       const { id, token } = await invite(admin, acme.orgId, 'admin');
       expect(await openIds()).toContain(id);
       await remove(acme.owner, admin);
-      expect(await look(token)).toBe('resource_not_found');
+      expect(await preview(token)).toBe('resource_not_found');
       expect(await accept(admin, token)).toBe('resource_not_found');
-      const other = await newcomer(server, 'Other');
+      const other = await newPerson(server, 'Other');
       expect(await accept(other, token)).toBe('resource_not_found');
       const signUp = { name: 'X', email: `x-${randomUUID()}@example.test`, password: goodPassword };
       const signedUp = await stranger().post('session/sign_up', { ...signUp, invitation: token });
       expect(signedUp.code).toBe('resource_not_found');
       expect(await openIds()).not.toContain(id);
       await join(admin, acme.owner, acme.orgId, 'admin');
-      expect(await accept(other, token), 'it stays ended').toBe('resource_not_found');
+      expect(await accept(other, token), 'it stays invalid').toBe('resource_not_found');
     });
 
-    test('ends when the role of its creator changes', async () => {
+    test('becomes invalid when the role of its creator changes', async () => {
       const admin = await newMember('admin');
       const { id, token } = await invite(admin, acme.orgId, 'admin');
       await setRole(acme.owner, admin, 'viewer');
-      expect(await look(token)).toBe('resource_not_found');
-      expect(await accept(await newcomer(server, 'Other'), token)).toBe('resource_not_found');
+      expect(await preview(token)).toBe('resource_not_found');
+      expect(await accept(await newPerson(server, 'Other'), token)).toBe('resource_not_found');
       expect(await openIds()).not.toContain(id);
       await setRole(acme.owner, admin, 'admin');
-      expect(await look(token), 'it stays ended').toBe('resource_not_found');
+      expect(await preview(token), 'it stays invalid').toBe('resource_not_found');
     });
 
-    test('lets nobody back in who was removed after it was created, whoever created it', async () => {
+    test('does not readmit a person who was removed after it was created', async () => {
       const { token } = await invite(acme.owner, acme.orgId, 'admin');
       const dora = await newMember('developer');
       await remove(acme.owner, dora);
       expect(await accept(dora, token)).toBe('resource_not_found');
-      expect(await accept(await newcomer(server, 'Other'), token)).toBeNull();
+      expect(await accept(await newPerson(server, 'Other'), token)).toBeNull();
     });
 
-    test('accepted while its creator is being removed: one of the two comes first', async () => {
+    test('is either accepted or rejected while its creator is being removed', async () => {
       for (let round = 0; round < 5; round += 1) {
-        const [admin, other] = [await newMember('admin'), await newcomer(server, 'Other')];
+        const [admin, other] = [await newMember('admin'), await newPerson(server, 'Other')];
         const { token } = await invite(admin, acme.orgId, 'viewer');
         const [code] = await Promise.all([accept(other, token), remove(acme.owner, admin)]);
         expect([null, 'resource_not_found']).toContain(code);
@@ -220,7 +221,7 @@ describe.each(databaseKinds)('links on %s', (kind) => {
         return { visitors, answers };
       };
 
-      test('makes one account, however many sign up with it at once', async () => {
+      test('creates one account when several people sign up with it concurrently', async () => {
         const before = await countsOf(server);
         const { token } = await invite(acme.owner, acme.orgId, 'viewer');
         const { visitors, answers } = await signUps(token, 5);
@@ -229,7 +230,7 @@ describe.each(databaseKinds)('links on %s', (kind) => {
           ...Array(4).fill('resource_not_found'),
         ]);
         expect(answers.find(({ code }) => code !== null)?.body.error.message).toBe(
-          'This invitation was used or has ended. Ask for a new one.',
+          'This invitation was used or has expired. Ask for a new one.',
         );
         const after = await countsOf(server);
         for (const table of ['persons', 'person_accounts', 'person_sessions'])
@@ -237,21 +238,21 @@ describe.each(databaseKinds)('links on %s', (kind) => {
         expect(visitors.filter(({ cookies }) => cookies.size > 0)).toHaveLength(1);
       });
 
-      test('an address that a loser has tried can be used again', async () => {
+      test('leaves the address of a rejected sign-up available', async () => {
         const { token } = await invite(acme.owner, acme.orgId, 'viewer');
         const email = `again-${randomUUID()}@example.test`;
-        const asked = { ...signUp(token), email };
+        const signUpBody = { ...signUp(token), email };
         const answers = await Promise.all([
-          new Visitor(app).post('session/sign_up', asked),
+          new Visitor(app).post('session/sign_up', signUpBody),
           new Visitor(app).post('session/sign_up', signUp(token)),
         ]);
         if (answers[0]?.code === null) return;
         const { token: next } = await invite(acme.owner, acme.orgId, 'viewer');
-        ok(await new Visitor(app).post('session/sign_up', { ...asked, invitation: next }));
+        ok(await new Visitor(app).post('session/sign_up', { ...signUpBody, invitation: next }));
       });
     });
 
-    test('makes one account also where anybody may sign up', async () => {
+    test('creates one account also where registration is open', async () => {
       const { token } = await invite(acme.owner, acme.orgId, 'viewer');
       const before = await countsOf(server);
       const answers = await Promise.all(
@@ -266,43 +267,46 @@ describe.each(databaseKinds)('links on %s', (kind) => {
       expect((await countsOf(server)).persons).toBe((before.persons ?? 0) + 1);
     });
 
-    test('of the release before is open while its creator may still create it', async () => {
+    test('from the previous release stays pending while its creator may still create it', async () => {
       const admin = await newMember('admin');
-      const [kept, ended] = [
+      const [valid, invalid] = [
         await invite(acme.owner, acme.orgId, 'owner'),
         await invite(admin, acme.orgId, 'viewer'),
       ];
       const run = (text: string) => server.database.query({ name: '', text }, []);
       await run('update invitations set creator_id = null, creator_version = null');
-      expect(await look(kept.token), 'without a creator').toBe('resource_not_found');
+      expect(await preview(valid.token), 'a link without a creator is invalid').toBe('resource_not_found');
       await setRole(acme.owner, admin, 'viewer');
       const file = new URL('../../migrations/0013_links_and_sign_in.sql', import.meta.url);
       const [backfill = ''] = /update invitations i set[^;]+/.exec(await readFile(file, 'utf8')) ?? [];
       await run(backfill);
-      expect(await look(kept.token)).toBeNull();
-      expect(await look(ended.token)).toBe('resource_not_found');
-      expect(await openIds()).toEqual(expect.arrayContaining([kept.id]));
-      expect(await openIds()).not.toContain(ended.id);
+      expect(await preview(valid.token)).toBeNull();
+      expect(await preview(invalid.token)).toBe('resource_not_found');
+      expect(await openIds()).toEqual(expect.arrayContaining([valid.id]));
+      expect(await openIds()).not.toContain(invalid.id);
     });
 
-    test('an account of a sign-up that was cut off before it joined is removed', async () => {
-      const cutOff = await newcomer(server, 'Cut');
+    test('removes the account of a sign-up that was interrupted before it joined', async () => {
+      const interrupted = await newPerson(server, 'Cut');
       const member = await newMember('viewer');
       const provisional = async (until: string) => {
         const text = `update persons set provisional_until = now() + $2::interval where id = any($1)`;
-        await server.database.query({ name: '', text }, [[cutOff.personId, member.personId], until]);
+        await server.database.query({ name: '', text }, [[interrupted.personId, member.personId], until]);
       };
       await provisional('1 minute');
       await server.people.reap();
-      expect((await cutOff.get('session')).body.person, 'may still be under way').not.toBeNull();
+      expect(
+        (await interrupted.get('session')).body.person,
+        'the sign-up may still be in progress',
+      ).not.toBeNull();
       await provisional('-1 second');
       await server.people.reap();
-      expect((await cutOff.get('session')).body.person).toBeNull();
+      expect((await interrupted.get('session')).body.person).toBeNull();
       expect((await member.get('session')).body.person, 'joined in time').not.toBeNull();
     });
   });
 });
 
-test('no other codes are seen here', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(['link_invalid', 'resource_not_found']);
 });

@@ -6,25 +6,29 @@ import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, openEngine, sharedServer } from '../support/server.ts';
 import {
   auditOf,
-  found,
-  type House,
+  createOrganization,
+  createTeam,
   historyOf,
-  house,
   join,
-  newcomer,
+  newPerson,
   ok,
   type Person,
+  type Team,
 } from '../support/visitor.ts';
 
 describe.each(databaseKinds)('members on %s', (kind) => {
   let server: Server;
-  let acme: House;
-  /** Members who come and go. */
+  let acme: Team;
+  /** People whom the tests add, change and remove. */
   let [ben, cleo]: [Person, Person] = [] as unknown as [Person, Person];
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    [acme, ben, cleo] = await Promise.all([house(server), newcomer(server, 'Ben'), newcomer(server, 'Cleo')]);
+    [acme, ben, cleo] = await Promise.all([
+      createTeam(server),
+      newPerson(server, 'Ben'),
+      newPerson(server, 'Cleo'),
+    ]);
   });
 
   const setRole = (by: Person, { memberId }: Person, role: string, orgId = acme.orgId) =>
@@ -40,17 +44,17 @@ describe.each(databaseKinds)('members on %s', (kind) => {
     const [row] = await server.database.query<{ owners: number; counted: number }>({ name: '', text }, [
       orgId,
     ]);
-    expect(row?.owners, 'the count is that of the members').toBe(row?.counted);
+    expect(row?.owners, 'the stored count matches the members').toBe(row?.counted);
     return row?.owners;
   };
-  /** Whatever role a member had, it is this one now. */
-  const be = async (person: Person, role: Role, orgId = acme.orgId, by = acme.owner) => {
+  /** Gives a person this role, whether or not the person is a member. */
+  const ensureRole = async (person: Person, role: Role, orgId = acme.orgId, by = acme.owner) => {
     const now = await roleOf(person, by, orgId);
     if (now === undefined) await join(person, by, orgId, role);
     else if (now !== role) ok(await setRole(by, person, role, orgId));
   };
 
-  async function expectTrail(
+  async function expectAuditRow(
     answer: Answer,
     by: Person,
     action: string,
@@ -69,7 +73,7 @@ describe.each(databaseKinds)('members on %s', (kind) => {
   }
   const refusal = (code: string) => ({ outcome: 'refused', code });
 
-  test('are listed in the order in which they came, with name, address and role', async () => {
+  test('are listed in the order of joining, with name, e-mail address and role', async () => {
     for (const person of [acme.owner, acme.viewer]) {
       const members = await listed(person);
       expect(members.slice(0, 4).map(({ role }) => role)).toEqual(['owner', 'admin', 'developer', 'viewer']);
@@ -81,12 +85,12 @@ describe.each(databaseKinds)('members on %s', (kind) => {
     }
   });
 
-  test('a new role holds from the next request on, with its audit row and its history', async () => {
-    await be(ben, 'viewer');
+  test('a new role takes effect with the next request and writes an audit row and a history row', async () => {
+    await ensureRole(ben, 'viewer');
     expect((await ben.post(`${acme.orgId}/applications`, { name: 'mine' })).code).toBe('role_missing');
     const raised = await setRole(acme.admin, ben, 'developer');
     expect(raised.body).toMatchObject({ object: 'member', id: ben.memberId, role: 'developer' });
-    await expectTrail(raised, acme.admin, 'members.change_role', ben);
+    await expectAuditRow(raised, acme.admin, 'members.change_role', ben);
     expect((await ben.post(`${acme.orgId}/applications`, { name: 'mine' })).status).toBe(201);
     const lowered = await setRole(acme.admin, ben, 'viewer');
     expect((await ben.post(`${acme.orgId}/applications`, { name: 'mine' })).code).toBe('role_missing');
@@ -100,17 +104,17 @@ describe.each(databaseKinds)('members on %s', (kind) => {
     ]);
   });
 
-  test('the role that somebody has already changes nothing, but is in the audit trail', async () => {
-    await be(ben, 'viewer');
+  test('setting the current role changes nothing but writes an audit row', async () => {
+    await ensureRole(ben, 'viewer');
     const before = await historyOf(server, acme.orgId, ben.memberId);
     const same = await setRole(acme.admin, ben, 'viewer');
     expect(same.status).toBe(200);
-    await expectTrail(same, acme.admin, 'members.change_role', ben);
+    await expectAuditRow(same, acme.admin, 'members.change_role', ben);
     expect(await historyOf(server, acme.orgId, ben.memberId)).toEqual(before);
   });
 
-  test('admins neither make, nor change, nor remove owners', async () => {
-    await be(ben, 'owner');
+  test('admins can neither create, change nor remove owners', async () => {
+    await ensureRole(ben, 'owner');
     for (const [answer, action, member] of [
       [await setRole(acme.admin, ben, 'viewer'), 'members.change_role', ben],
       [await setRole(acme.admin, ben, 'owner'), 'members.change_role', ben],
@@ -120,17 +124,17 @@ describe.each(databaseKinds)('members on %s', (kind) => {
     ] as const) {
       expect(answer.code).toBe('role_missing');
       expect(answer.body.error.details).toEqual({ role: 'owner' });
-      await expectTrail(answer, acme.admin, action, member, refusal('role_missing'));
+      await expectAuditRow(answer, acme.admin, action, member, refusal('role_missing'));
     }
     expect(await roleOf(ben)).toBe('owner');
     expect(await roleOf(acme.viewer)).toBe('viewer');
     expect(await ownersOf(acme.orgId)).toBe(2);
-    await be(ben, 'viewer');
+    await ensureRole(ben, 'viewer');
     expect(await ownersOf(acme.orgId)).toBe(1);
   });
 
-  test('admins make admins, and step down themselves', async () => {
-    await be(ben, 'viewer');
+  test('admins can create admins and lower their own role', async () => {
+    await ensureRole(ben, 'viewer');
     ok(await setRole(acme.admin, ben, 'admin'));
     ok(await setRole(ben, ben, 'developer'));
     expect((await setRole(ben, ben, 'admin')).code).toBe('role_missing');
@@ -138,10 +142,10 @@ describe.each(databaseKinds)('members on %s', (kind) => {
   });
 
   test.each(['viewer', 'developer'] as const)(
-    'a %s changes and removes nobody, but may leave',
+    'a %s cannot change or remove members, but may leave',
     async (role) => {
-      await be(ben, role);
-      await be(cleo, 'viewer');
+      await ensureRole(ben, role);
+      await ensureRole(cleo, 'viewer');
       expect((await setRole(ben, cleo, 'admin')).code).toBe('role_missing');
       expect((await setRole(ben, ben, 'admin')).code).toBe('role_missing');
       const removed = await remove(ben, cleo);
@@ -150,16 +154,16 @@ describe.each(databaseKinds)('members on %s', (kind) => {
       expect(await roleOf(cleo)).toBe('viewer');
       const left = await remove(ben, ben);
       expect(left.body).toMatchObject({ object: 'member', status: 'removed' });
-      await expectTrail(left, ben, 'members.remove', ben);
+      await expectAuditRow(left, ben, 'members.remove', ben);
       expect((await ben.get(`${acme.orgId}/organization`)).code).toBe('resource_not_found');
       expect((await ben.get('session')).body.organizations).toEqual([]);
     },
   );
 
-  test('who was removed is out at once, is no longer listed, and can be invited back', async () => {
-    await be(ben, 'admin');
+  test('a removed person loses access immediately, is no longer listed, and can be invited again', async () => {
+    await ensureRole(ben, 'admin');
     const removed = await remove(acme.owner, ben);
-    await expectTrail(removed, acme.owner, 'members.remove', ben);
+    await expectAuditRow(removed, acme.owner, 'members.remove', ben);
     expect((await ben.get(`${acme.orgId}/members`)).code).toBe('resource_not_found');
     expect((await ben.post(`${acme.orgId}/invitations`, { role: 'viewer' })).code).toBe('resource_not_found');
     expect(await roleOf(ben)).toBeUndefined();
@@ -170,28 +174,28 @@ describe.each(databaseKinds)('members on %s', (kind) => {
     ])
       expect(answer.code).toBe('resource_not_found');
     await join(ben, acme.owner, acme.orgId, 'viewer');
-    expect(await roleOf(ben), 'not the role of before').toBe('viewer');
+    expect(await roleOf(ben), 'not the previous role').toBe('viewer');
     const actions = (await historyOf(server, acme.orgId, ben.memberId)).map(({ action }) => action);
     expect(actions.slice(-2)).toEqual(['remove', 'rejoin']);
     expect((await listed(acme.owner)).filter(({ id }) => id === ben.memberId)).toHaveLength(1);
   });
 
-  test('joining is in the audit trail of the organization, with who was invited', async () => {
-    await be(cleo, 'viewer');
+  test('joining writes an audit row that names the invited person', async () => {
+    await ensureRole(cleo, 'viewer');
     ok(await remove(cleo, cleo));
-    const made = ok(await acme.admin.post(`${acme.orgId}/invitations`, { role: 'developer' }));
-    const token = String(made.url).split('/').at(-1);
+    const created = ok(await acme.admin.post(`${acme.orgId}/invitations`, { role: 'developer' }));
+    const token = String(created.url).split('/').at(-1);
     const accepted = await cleo.post(`session/invitations/${token}/accept`);
-    await expectTrail(accepted, cleo, 'invitations.accept', cleo);
-    const [, last] = (await historyOf(server, acme.orgId, made.id)).map(({ action, actorId }) => [
+    await expectAuditRow(accepted, cleo, 'invitations.accept', cleo);
+    const [, last] = (await historyOf(server, acme.orgId, created.id)).map(({ action, actorId }) => [
       action,
       actorId,
     ]);
     expect(last).toEqual(['accept', cleo.personId]);
   });
 
-  test('the last owner can neither leave nor step down, nor be removed', async () => {
-    const orgId = await found(ben, 'Alone');
+  test('the last owner can neither leave, lower their role nor be removed', async () => {
+    const orgId = await createOrganization(ben, 'Alone');
     for (const answer of [
       await remove(ben, ben, orgId),
       await setRole(ben, ben, 'admin', orgId),
@@ -206,10 +210,10 @@ describe.each(databaseKinds)('members on %s', (kind) => {
     expect(await ownersOf(orgId)).toBe(1);
   });
 
-  test('of two owners who leave, step down or remove each other at once, one stays, every time', async () => {
-    const orgId = await found(ben, 'Two');
+  test('two owners who concurrently leave, step down or remove each other leave exactly one owner', async () => {
+    const orgId = await createOrganization(ben, 'Two');
     await join(cleo, ben, orgId, 'owner');
-    // A second node on the same database, as far as there is one.
+    // A second engine on the same database, as a second node has.
     const other = openApp(server, { engine: openEngine(server.database, { vault: server.vault }) });
     const ways: ((own: Person, one: Person) => Promise<Answer>)[] = [
       (own) => remove(own, own, orgId),
@@ -218,26 +222,26 @@ describe.each(databaseKinds)('members on %s', (kind) => {
       (own, one) => setRole(own, one, 'developer', orgId),
     ];
     for (const [round, way] of [...ways, ...ways, ...ways].entries()) {
-      const far = Object.assign(cleo.at(other), cleo);
-      const second = round % 2 === 0 ? cleo : (far as Person);
+      const onOtherNode = Object.assign(cleo.at(other), cleo);
+      const second = round % 2 === 0 ? cleo : (onOtherNode as Person);
       const next = ways[(round + Math.floor(round / ways.length)) % ways.length] ?? way;
       const answers = await Promise.all([way(ben, cleo), next(second, ben)]);
       const codes = answers.map(({ code }) => code);
       for (const code of codes)
         expect([null, 'last_owner', 'role_missing', 'resource_not_found']).toContain(code);
-      expect(codes, 'one of them is done').toContain(null);
+      expect(codes, 'one of them succeeds').toContain(null);
       expect(await ownersOf(orgId), `round ${round}`).toBe(1);
       const owner = (await ben.get(`${orgId}/members`)).status === 200 ? ben : cleo;
-      const lead = (await roleOf(owner, owner, orgId)) === 'owner' ? owner : owner === ben ? cleo : ben;
-      for (const person of [ben, cleo]) await be(person, 'owner', orgId, lead);
+      const current = (await roleOf(owner, owner, orgId)) === 'owner' ? owner : owner === ben ? cleo : ben;
+      for (const person of [ben, cleo]) await ensureRole(person, 'owner', orgId, current);
     }
   });
 
-  test('another organization is not there, neither are its members', async () => {
-    const orgId = await found(ben, 'Apart');
+  test('another organization and its members are not found', async () => {
+    const orgId = await createOrganization(ben, 'Apart');
     expect((await setRole(acme.owner, ben, 'viewer', orgId)).code).toBe('resource_not_found');
     expect((await remove(acme.owner, ben, orgId)).code).toBe('resource_not_found');
-    const stranger = await newcomer(server, 'Stranger');
+    const stranger = await newPerson(server, 'Stranger');
     for (const id of [stranger.memberId, stranger.personId, 'mem_x', 'x'.repeat(300)]) {
       const answer = await acme.owner.post(`${acme.orgId}/members/${id}/role`, { role: 'viewer' });
       expect(answer.code, id).toBe('resource_not_found');
@@ -245,7 +249,7 @@ describe.each(databaseKinds)('members on %s', (kind) => {
   });
 
   test.each([{}, { role: 'root' }, { role: 'owner', force: true }])(
-    'a role is one of four: %j',
+    'rejects an unknown role or field: %j',
     async (body) => {
       const answer = await acme.owner.post(`${acme.orgId}/members/${acme.viewer.memberId}/role`, body);
       expect(answer.code).toBe('invalid_request');
@@ -253,6 +257,6 @@ describe.each(databaseKinds)('members on %s', (kind) => {
   );
 });
 
-test('the codes seen here are those of the list', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleMembers);
 });

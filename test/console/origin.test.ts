@@ -10,23 +10,23 @@ import { type ServedRoute, servedRoutes } from '../support/served-routes.ts';
 import { openApp, openServer } from '../support/server.ts';
 import {
   countsOf,
-  found,
+  createApplication,
+  createOrganization,
   goodPassword,
-  newcomer,
+  newPerson,
   ok,
   type Person,
-  register,
   totp,
   Visitor,
 } from '../support/visitor.ts';
 
 const own = 'sandbank.test';
 
-/** What a browser sends when another site makes it ask, and what no browser sends. */
+/** Headers of requests that another site triggers, and headers that no browser sends. */
 const foreign: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'another site': { 'sec-fetch-site': 'cross-site' },
   'another host of the same site': { 'sec-fetch-site': 'same-site' },
-  'another site that says our origin': { 'sec-fetch-site': 'cross-site', origin: `http://${own}` },
+  'another site that sends our origin': { 'sec-fetch-site': 'cross-site', origin: `http://${own}` },
   'a foreign origin': { origin: 'https://evil.test' },
   'a foreign origin that claims to be ours': { 'sec-fetch-site': 'same-origin', origin: 'https://evil.test' },
   'an origin that begins like ours': { origin: `http://${own}.evil.test` },
@@ -38,50 +38,50 @@ const foreign: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'a page without an origin that claims to be ours': { 'sec-fetch-site': 'same-origin', origin: 'null' },
 };
 /** These may read, but not write. */
-const writers: typeof foreign = {
+const rejectedForWrites: typeof foreign = {
   ...foreign,
-  nobody: {},
+  'a client without origin headers': {},
   'the address bar': { 'sec-fetch-site': 'none' },
 };
-const right: typeof foreign = {
-  'a page of ours': { 'sec-fetch-site': 'same-origin' },
-  'a page of ours with its origin': { 'sec-fetch-site': 'same-origin', origin: `http://${own}` },
-  'a page of ours in a browser of old': { origin: `http://${own}` },
-  'a page of ours with its port': { origin: `http://${own}:80` },
+const allowed: typeof foreign = {
+  'our page': { 'sec-fetch-site': 'same-origin' },
+  'our page with its origin': { 'sec-fetch-site': 'same-origin', origin: `http://${own}` },
+  'our page in an old browser': { origin: `http://${own}` },
+  'our page with its port': { origin: `http://${own}:80` },
 };
 
-/** On one database: what is looked at are headers, before any row is. */
-describe('where requests to the console come from', () => {
+/** On one database, because the server checks the headers before it reads any row. */
+describe('the origin of console requests', () => {
   let server: Server;
   let ada: Person;
-  let known: readonly ServedRoute[];
-  let filled: (path: string) => string;
+  let served: readonly ServedRoute[];
+  let withIds: (path: string) => string;
 
   beforeAll(async () => {
     server = await openServer('pglite');
     await server.app.ready();
-    known = servedRoutes(server.app, '/console/api/');
-    ada = await newcomer(server);
-    const orgId = await found(ada);
-    const appId = await register(ada, orgId);
+    served = servedRoutes(server.app, '/console/api/');
+    ada = await newPerson(server);
+    const orgId = await createOrganization(ada);
+    const appId = await createApplication(ada, orgId);
     const [device] = ok(await ada.get('session/devices')).data;
     const ids: Readonly<Record<string, string>> = {
       ...{ orgId, appId, token: 'A'.repeat(32), date: '2026-11-15' },
       id: device?.id ?? '',
     };
-    filled = (path) => path.replace(/:(\w+)/g, (_whole, name: string) => ids[name] ?? 'x');
+    withIds = (path) => path.replace(/:(\w+)/g, (_whole, name: string) => ids[name] ?? 'x');
   });
   afterAll(() => server?.close());
 
-  /** The same browser with other words about where it comes from. */
-  const saying = (visitor: Visitor, headers: Readonly<Record<string, string>>) => {
+  /** The same browser with other origin headers. */
+  const withHeaders = (visitor: Visitor, headers: Readonly<Record<string, string>>) => {
     const copy = visitor.copy();
     copy.headers = { host: own, ...headers };
     return copy;
   };
 
-  test('the list of routes is whole', () => {
-    const all = known.map(({ method, path }) => `${method} ${path}`);
+  test('the list of routes is complete', () => {
+    const all = served.map(({ method, path }) => `${method} ${path}`);
     expect(new Set(all).size).toBe(all.length);
     const expected = personRoutes(routes, consoleRoutes).map(({ route, within }) => {
       const place = within === 'organization' ? ':orgId' : ':orgId/:appId';
@@ -95,11 +95,11 @@ describe('where requests to the console come from', () => {
     expect(rest.filter((name) => name.startsWith('POST')).length).toBeGreaterThanOrEqual(14);
   });
 
-  test.each(Object.entries(writers))('nothing is written for %s', async (_name, headers) => {
+  test.each(Object.entries(rejectedForWrites))('rejects writes from %s', async (_name, headers) => {
     const before = await countsOf(server);
-    const visitor = saying(ada, headers);
-    for (const { path } of known.filter(({ method }) => method === 'POST')) {
-      const answer = await visitor.post(filled(path), {});
+    const visitor = withHeaders(ada, headers);
+    for (const { path } of served.filter(({ method }) => method === 'POST')) {
+      const answer = await visitor.post(withIds(path), {});
       expect(answer.code, `${path}: ${answer.text}`).toBe('origin_not_allowed');
       expect(answer.status).toBe(403);
       expect(visitor.setCookies, path).toEqual([]);
@@ -108,42 +108,47 @@ describe('where requests to the console come from', () => {
     expect((await ada.get('session')).body.person).toMatchObject({ name: 'Ada' });
   });
 
-  test.each(Object.entries(writers))('nobody is signed in or out for %s', async (_name, headers) => {
-    const stranger = saying(new Visitor(server.app), headers);
-    const asked = { email: ada.email, password: goodPassword };
-    expect((await stranger.post('session/sign_in', asked)).code).toBe('origin_not_allowed');
-    expect(stranger.cookies.size).toBe(0);
-    expect((await saying(ada, headers).post('session/sign_out')).code).toBe('origin_not_allowed');
-    expect((await ada.get('session')).body.person).not.toBeNull();
-  });
+  test.each(Object.entries(rejectedForWrites))(
+    'rejects sign-in and sign-out from %s',
+    async (_name, headers) => {
+      const stranger = withHeaders(new Visitor(server.app), headers);
+      const credentials = { email: ada.email, password: goodPassword };
+      expect((await stranger.post('session/sign_in', credentials)).code).toBe('origin_not_allowed');
+      expect(stranger.cookies.size).toBe(0);
+      expect((await withHeaders(ada, headers).post('session/sign_out')).code).toBe('origin_not_allowed');
+      expect((await ada.get('session')).body.person).not.toBeNull();
+    },
+  );
 
-  test.each(Object.entries(foreign))('nothing is read for %s', async (_name, headers) => {
-    const visitor = saying(ada, headers);
-    for (const { path } of known.filter(({ method }) => method === 'GET')) {
-      const answer = await visitor.get(filled(path));
+  test.each(Object.entries(foreign))('rejects reads from %s', async (_name, headers) => {
+    const visitor = withHeaders(ada, headers);
+    for (const { path } of served.filter(({ method }) => method === 'GET')) {
+      const answer = await visitor.get(withIds(path));
       expect(answer.code, `${path}: ${answer.text}`).toBe('origin_not_allowed');
       expect(answer.text).not.toContain(ada.email);
     }
   });
 
-  test.each(Object.entries(right))('%s may ask for everything', async (_name, headers) => {
-    const stranger = saying(new Visitor(server.app), headers);
-    for (const { method, path } of known) {
+  test.each(Object.entries(allowed))('allows every request from %s', async (_name, headers) => {
+    const stranger = withHeaders(new Visitor(server.app), headers);
+    for (const { method, path } of served) {
       const { code } =
-        method === 'GET' ? await stranger.get(filled(path)) : await stranger.post(filled(path));
+        method === 'GET' ? await stranger.get(withIds(path)) : await stranger.post(withIds(path));
       expect(code, path).not.toBe('origin_not_allowed');
     }
-    expect((await saying(ada, headers).get('session')).body.person).toMatchObject({ email: ada.email });
-    ok(await saying(ada, headers).post('session/profile', { name: 'Ada' }));
+    expect((await withHeaders(ada, headers).get('session')).body.person).toMatchObject({ email: ada.email });
+    ok(await withHeaders(ada, headers).post('session/profile', { name: 'Ada' }));
   });
 
-  test('who reads may come from the address bar, or say nothing', async () => {
+  test('allows reads from the address bar and without origin headers', async () => {
     for (const headers of [{}, { 'sec-fetch-site': 'none' }]) {
-      expect((await saying(ada, headers).get('session')).body.person).toMatchObject({ email: ada.email });
+      expect((await withHeaders(ada, headers).get('session')).body.person).toMatchObject({
+        email: ada.email,
+      });
     }
   });
 
-  test('no other site is told that it may ask: no answer has a header of CORS', async () => {
+  test('no response has a CORS header', async () => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'HEAD'] as const) {
       for (const url of ['/console/api/session', '/console/api/session/sign_in', '/console', '/_api/x']) {
         const { headers } = await server.app.inject({
@@ -156,7 +161,7 @@ describe('where requests to the console come from', () => {
     }
   });
 
-  test('HEAD is looked at as GET is', async () => {
+  test('checks HEAD like GET', async () => {
     const head = async (site: string) =>
       (
         await server.app.inject({
@@ -168,7 +173,7 @@ describe('where requests to the console come from', () => {
     expect(await head('same-origin')).toBe(200);
   });
 
-  test('behind a proxy the address that people see counts, and only that', async () => {
+  test('behind a proxy, only the public URL is an allowed origin', async () => {
     const publicUrl = () => 'https://pay.example.test';
     const app = openApp(server, { publicUrl, allowedHosts: ['internal'] });
     const from = (origin: string, host = 'internal:4000') => {
@@ -176,7 +181,7 @@ describe('where requests to the console come from', () => {
       visitor.headers = { host, 'sec-fetch-site': 'same-origin', origin };
       return visitor.post('session/profile', { name: 'Ada' });
     };
-    // A proxy passes on the host that it was asked for, or names the server itself.
+    // A proxy either forwards the requested host or sends the server's own host.
     for (const host of ['internal:4000', 'pay.example.test', 'pay.example.test:443', '127.0.0.1:4000'])
       ok(await from('https://pay.example.test', host));
     for (const host of ['pay.example.test', 'pay.example.test:443'])
@@ -194,9 +199,9 @@ describe('where requests to the console come from', () => {
 });
 
 describe('cookies', () => {
-  /** Everything that the server says about cookies from signing up to signing out, the second factor included. */
-  async function sayingsOf(server: Server): Promise<readonly string[]> {
-    const ada = await newcomer(server);
+  /** Every Set-Cookie line from sign-up to sign-out, including the second factor. */
+  async function setCookieLines(server: Server): Promise<readonly string[]> {
+    const ada = await newPerson(server);
     const lines = [...ada.setCookies];
     const post = async (visitor: Visitor, path: string, body: object = {}) => {
       const answer = ok(await visitor.post(path, body));
@@ -208,16 +213,16 @@ describe('cookies', () => {
     const again = new Visitor(server.app);
     await post(again, 'session/sign_in', { email: ada.email, password: goodPassword });
     expect(lines.length).toBeGreaterThanOrEqual(3);
-    // Each code is accepted once, and the next one is valid already.
+    // Each code is accepted once. The server already accepts the next one.
     await post(again, 'session/two_factor', { code: totp(String(secret), Date.now() + 30_000) });
     await post(again, 'session/sign_out');
     return lines;
   }
   const partsOf = (line: string) => line.split(';').map((part) => part.trim().toLowerCase());
 
-  test('are for this host alone, for the server alone, and never sent along by another site', async () => {
+  test('are host-only, HttpOnly and SameSite=Strict', async () => {
     const server = await openServer('pglite');
-    const lines = await sayingsOf(server);
+    const lines = await setCookieLines(server);
     for (const line of lines) {
       const [pair, ...attributes] = partsOf(line);
       expect(pair).toMatch(/^sandbank-[0-9a-f]{8}\./);
@@ -228,9 +233,9 @@ describe('cookies', () => {
     await server.close();
   });
 
-  test('where people come over TLS they are marked Secure, and bound to the host by their name', async () => {
+  test('are Secure and have the __Host- prefix when the public URL is https', async () => {
     const server = await openServer('pglite', { publicUrl: 'https://pay.example.test' });
-    for (const line of await sayingsOf(server)) {
+    for (const line of await setCookieLines(server)) {
       const [pair, ...attributes] = partsOf(line);
       expect(pair).toMatch(/^__host-sandbank-/);
       expect(line).toMatch(/^__Host-/);
@@ -242,12 +247,12 @@ describe('cookies', () => {
     await server.close();
   });
 
-  test('two servers on one host do not sign each other’s people out', async () => {
+  test('two servers on one host do not end each other’s sessions', async () => {
     const [one, two] = await Promise.all([
       openServer('pglite', { secret: 'a'.repeat(32) }),
       openServer('pglite', { secret: 'b'.repeat(32) }),
     ]);
-    const [here, there] = await Promise.all([newcomer(one), newcomer(two)]);
+    const [here, there] = await Promise.all([newPerson(one), newPerson(two)]);
     const shared = new Map([...here.cookies, ...there.cookies]);
     expect(shared.size, 'a session and a known device each').toBe(4);
     expect((await new Visitor(one.app, shared).get('session')).body.person).toMatchObject({
@@ -260,7 +265,7 @@ describe('cookies', () => {
   });
 });
 
-/** These need the real build: `npm run build` puts the pages into dist/console. */
+/** Needs the build: `npm run build` writes the pages to dist/console. */
 describe('the page', () => {
   let server: Server;
   let address: string;
@@ -270,7 +275,7 @@ describe('the page', () => {
   });
   afterAll(() => server?.close());
 
-  /** Over a socket and as written: `inject` and `fetch` would tidy the path up. */
+  /** Sends the path unchanged over a socket: `inject` and `fetch` would normalize it. */
   async function raw(
     path: string,
     headers: Record<string, string> = {},
@@ -286,7 +291,7 @@ describe('the page', () => {
   const nonceOf = (policy: string) => /'nonce-([^']+)'/.exec(policy)?.[1] ?? '';
 
   test.each(['/console', '/console/', '/console/sign-in', '/console/org_x/app_y/payments?status=captured'])(
-    '%s is the one document, with a strict policy',
+    '%s returns the single document with a strict content security policy',
     async (path) => {
       const { statusCode, headers, text } = await raw(path);
       expect(statusCode, text).toBe(200);
@@ -312,7 +317,7 @@ describe('the page', () => {
       expect(policy).not.toMatch(/unsafe|\*/);
       expect(text).toContain(nonce);
       expect(text).not.toContain('__CSP_NONCE__');
-      expect(text, 'no script or style that is not a file').not.toMatch(
+      expect(text, 'no inline script or style').not.toMatch(
         /<script(?![^>]*\ssrc=)|<style|\sstyle=|\son\w+=/i,
       );
       expect(text).not.toMatch(/(src|href)="(?!\/console\/)/);
@@ -320,14 +325,14 @@ describe('the page', () => {
     },
   );
 
-  test('the nonce is another one each time', async () => {
+  test('the nonce differs in every response', async () => {
     const pages = await Promise.all(Array.from({ length: 20 }, () => raw('/console')));
     const nonces = pages.map(({ headers }) => nonceOf(String(headers['content-security-policy'])));
     expect(new Set(nonces).size).toBe(20);
   });
 
-  test('the page is the same for everybody: it holds nothing of whoever is signed in', async () => {
-    const ada = await newcomer(server);
+  test('the page is the same for every visitor and contains no data of the signed-in person', async () => {
+    const ada = await newPerson(server);
     const cookie = [...ada.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const own = await raw('/console', { cookie });
     expect(own.text).not.toContain(ada.email);
@@ -336,7 +341,7 @@ describe('the page', () => {
     expect(plain(own)).toBe(plain(await raw('/console')));
   });
 
-  test('its files are there, kept for good, compressed where asked, and of their own type', async () => {
+  test('its files are served, immutable, compressed on request, and with the right content type', async () => {
     const { text } = await raw('/console');
     const files = [...text.matchAll(/(?:src|href)="(\/console\/assets\/[^"]+)"/g)].map(
       ([, file = '']) => file,
@@ -362,7 +367,7 @@ describe('the page', () => {
     '/console/api/session/nothing',
     '/console/api/org_x/app_y/nothing',
     '/console/api/?x=1',
-  ])('%s is no page but an error in JSON', async (path) => {
+  ])('%s returns a JSON error instead of the page', async (path) => {
     const { statusCode, headers, text } = await raw(path);
     expect(statusCode).toBe(404);
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
@@ -384,7 +389,7 @@ describe('the page', () => {
     '/console/assets/',
     '/console/assets/nothing.js',
     '/console/assets/.env',
-  ])('%s leads nowhere', async (path) => {
+  ])('%s is not found', async (path) => {
     const { statusCode, headers, text } = await raw(path);
     expect([400, 404], text.slice(0, 200)).toContain(statusCode);
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
@@ -392,6 +397,6 @@ describe('the page', () => {
   });
 });
 
-test('the codes seen here are those of the list', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleOrigin);
 });

@@ -3,7 +3,7 @@ import { scopes } from '../../src/kernel/permissions.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
-import { type House, house, ok } from '../support/visitor.ts';
+import { createTeam, ok, type Team } from '../support/visitor.ts';
 
 const requests = 'developer_api_requests';
 const invited = 'carol@example.test';
@@ -12,10 +12,10 @@ interface Logged extends Body {
   readonly actor: { readonly kind: string; readonly id: string; readonly name: string | null };
 }
 
-/** The request log has names, addresses and e-mails of people, which are not for every integration with read scopes. */
-describe.each(databaseKinds)('requests of people in the request log on %s', (kind) => {
+/** The request log contains names, IP addresses and e-mail addresses, which an API key with read scopes must not see. */
+describe.each(databaseKinds)('console requests in the request log on %s', (kind) => {
   let server: Server;
-  let acme: House;
+  let acme: Team;
   let place: string;
   let client: ApiClient;
   let inviting: string;
@@ -23,7 +23,7 @@ describe.each(databaseKinds)('requests of people in the request log on %s', (kin
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    acme = await house(server);
+    acme = await createTeam(server);
     place = `${acme.orgId}/${acme.appId}`;
     const { key } = ok(await acme.owner.post(`${place}/api_keys`, { name: 'reader', scopes: [...scopes] }));
     client = new ApiClient(server.app, String(key));
@@ -49,7 +49,7 @@ describe.each(databaseKinds)('requests of people in the request log on %s', (kin
       expect(answer.text).not.toContain(hidden);
   });
 
-  test('an API key lists the requests of keys, also behind a request of a person', async () => {
+  test('an API key lists requests sent with keys, also when newer console requests precede them', async () => {
     const listed = ok(await client.get(requests, 'scope=organization')).data.map(({ id }) => id);
     expect(listed).toContain(ownRequest);
     const ofPerson = `scope=organization&actorId=${acme.owner.personId}`;
@@ -59,12 +59,12 @@ describe.each(databaseKinds)('requests of people in the request log on %s', (kin
     expect(behind.every(({ actor }) => actor.kind === 'api_key')).toBe(true);
   });
 
-  test('an API key does not retrieve one', async () => {
+  test('an API key cannot retrieve a console request', async () => {
     expect((await client.get(`${requests}/${inviting}`)).code).toBe('resource_not_found');
     expect(ok(await client.get(`${requests}/${ownRequest}`)).id).toBe(ownRequest);
   });
 
-  test('people see the requests of people and of keys', async () => {
+  test('people see console requests and requests sent with keys', async () => {
     const listed = ok(await acme.viewer.get(`${place}/${requests}?scope=organization&limit=100`))
       .data as readonly Logged[];
     expect(new Set(listed.map(({ actor }) => actor.kind))).toEqual(new Set(['api_key', 'person']));

@@ -4,7 +4,7 @@ import type { Server } from '../../src/server.ts';
 import { ApiClient, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
-import { auditOf, type House, house, ok, type Visitor } from '../support/visitor.ts';
+import { auditOf, createTeam, ok, type Team, type Visitor } from '../support/visitor.ts';
 
 const reset = 'developer_api_reset';
 const customers = 'developer_api_customers';
@@ -12,12 +12,12 @@ const customers = 'developer_api_customers';
 /** A reset deletes the records of all applications, so a key needs a permission that only owners and admins grant. */
 describe.each(databaseKinds)('resets by API keys on %s', (kind) => {
   let server: Server;
-  let acme: House;
+  let acme: Team;
   let place: string;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    acme = await house(server);
+    acme = await createTeam(server);
     place = `${acme.orgId}/${acme.appId}/api_keys`;
   });
 
@@ -99,6 +99,6 @@ describe.each(databaseKinds)('resets by API keys on %s', (kind) => {
   });
 });
 
-test('this file provokes the codes that it is said to provoke', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.resetPermission);
 });

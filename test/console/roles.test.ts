@@ -11,26 +11,26 @@ import { databaseKinds, openServer } from '../support/server.ts';
 import {
   auditOf,
   countsOf,
-  found,
-  type House,
-  house,
+  createApplication,
+  createOrganization,
+  createTeam,
   invite,
   join,
-  newcomer,
+  newPerson,
   ok,
   type Person,
-  register,
+  type Team,
   Visitor,
 } from '../support/visitor.ts';
 
-/** The least role of every route, as the contract of the console has it; what is not here may not be served. */
+/** The minimum role of every console route. A route that is not listed here must not be served. */
 const expected: Readonly<Record<string, Role>> = {
   'GET organization': 'viewer',
   'POST organization/rename': 'admin',
   'POST organization/delete': 'owner',
   'GET members': 'viewer',
   'POST members/{id}/role': 'admin',
-  // Of somebody else; everybody may leave, which members.test.ts shows.
+  // Of another member. Every member may leave: see members.test.ts.
   'POST members/{id}/remove': 'admin',
   'POST members/{id}/reset_link': 'owner',
   'GET invitations': 'admin',
@@ -134,7 +134,7 @@ const seed = 20_261_115;
 const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'failed' };
 /** Nothing listens here. */
 const nowhere = 'http://127.0.0.1:9/';
-/** A fault plan that hits nothing: no event of this type comes but by a test, and tests are spared. */
+/** A fault plan that never matches: only tests create events of this type, and plans skip tests. */
 const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const bodies = new Map<string, unknown>([
   ['createFaultPlan', idlePlan],
@@ -148,50 +148,50 @@ const bodies = new Map<string, unknown>([
   ['createApiKey', { name: 'ci', scopes: ['payments:read'] }],
   ['updateApiKey', { name: 'renamed' }],
 ]);
-/** Reads that need to be asked something. */
+/** Query strings of reads that require one. */
 const queries: Readonly<Record<string, string>> = { search: 'q=x' };
 
-test('every route of the console has its least role in the table above, and the table names no other', () => {
+test('the table has a minimum role for every console route and for no other', () => {
   const names = named.map(([name]) => name);
   expect(names.filter((name) => !(name in expected))).toEqual([]);
   expect(new Set(names).size).toBe(names.length);
-  // They answer with no JSON, so they are served apart; a test below is about the first, snapshots.test.ts about the other.
+  // They do not return JSON and are registered separately: snapshots.test.ts and a test below cover them.
   expect(Object.keys(expected).filter((name) => !names.includes(name))).toEqual([
     'GET snapshot',
     'GET event_stream',
   ]);
 });
 
-test('what is about a key or its application alone is not served to people', () => {
+test('routes that describe the calling key are not served to people', () => {
   const names = named.map(([name]) => name);
   for (const path of ['status', 'webhook_events/stream'])
     expect(names).not.toContain(`GET developer_api_${path}`);
-  // People need more than to write for this, and have a route of their own.
+  // The console has a separate route for this, which requires a higher role than other writes.
   expect(names).not.toContain('POST developer_api_reset');
 });
 
 describe.each(databaseKinds)('roles on %s', (kind) => {
   let server: Server;
-  let acme: House;
+  let acme: Team;
   let rival: Person;
   let rivalOrgId: string;
   let rivalAppId: string;
   let former: Person;
-  /** A member who is changed and removed by others. */
+  /** A member whom the tests change and remove. */
   let target: Person;
   const hooks = new Map<string, Body>();
 
   beforeAll(async () => {
-    // Its own: rows of all tables are counted some 600 times, and other files fill those of the shared server.
+    // A separate server: the tests count the rows of all tables some 600 times, and other files fill the shared one.
     server = await openServer(kind);
     [acme, rival, former, target] = await Promise.all([
-      house(server),
-      newcomer(server, 'Rita'),
-      newcomer(server, 'Fred'),
-      newcomer(server, 'Tina'),
+      createTeam(server),
+      newPerson(server, 'Rita'),
+      newPerson(server, 'Fred'),
+      newPerson(server, 'Tina'),
     ]);
-    rivalOrgId = await found(rival, 'Rival');
-    rivalAppId = await register(rival, rivalOrgId);
+    rivalOrgId = await createOrganization(rival, 'Rival');
+    rivalAppId = await createApplication(rival, rivalOrgId);
     await join(former, acme.owner, acme.orgId, 'owner');
     ok(await former.post(`${acme.orgId}/members/${former.memberId}/remove`));
     await join(target, acme.owner, acme.orgId, 'viewer');
@@ -210,14 +210,14 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     return route.method === 'GET' ? visitor.get(path) : visitor.post(path, bodyOf(one));
   }
 
-  /** By the owner, who may do everything. */
-  async function made(path: string, body: unknown = {}): Promise<Body> {
+  /** Creates a record as the owner, who may do everything. */
+  async function createAsOwner(path: string, body: unknown = {}): Promise<Body> {
     return ok(await acme.owner.post(path, body));
   }
-  const inApp = (path: string, body?: unknown) => made(`${acme.orgId}/${acme.appId}/${path}`, body);
+  const inApp = (path: string, body?: unknown) => createAsOwner(`${acme.orgId}/${acme.appId}/${path}`, body);
 
-  /** A fresh record for routes that work on one, in a state in which they do something. */
-  async function record({ route: { path } }: PersonRoute): Promise<string> {
+  /** Creates the record that the route needs, in a state in which its action is allowed. */
+  async function recordFor({ route: { path } }: PersonRoute): Promise<string> {
     if (!path.includes('{')) return '';
     if (path.startsWith('members')) return member();
     if (path.startsWith('invitations')) return (await invite(acme.owner, acme.orgId, 'viewer')).id;
@@ -246,12 +246,12 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
   }
 
   async function application(path: string): Promise<string> {
-    const id = await register(acme.owner, acme.orgId, 'fresh');
-    if (path.endsWith('/restore')) await made(`${acme.orgId}/applications/${id}/archive`);
+    const id = await createApplication(acme.owner, acme.orgId, 'fresh');
+    if (path.endsWith('/restore')) await createAsOwner(`${acme.orgId}/applications/${id}/archive`);
     return id;
   }
 
-  /** One that the log of requests has. */
+  /** The id of a logged request. */
   async function loggedRequest(): Promise<string> {
     return (await inApp('developer_api_customers', { name: 'Ada' })).requestId;
   }
@@ -260,33 +260,33 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     const payments = 'developer_api_payments';
     const scenario = path.startsWith('developer_api_settlements') ? {} : { scenario: 'refund_pending' };
     const { id } = await inApp(payments, { amount: 5_000, currency: 'EUR', ...scenario });
-    const walk = (to: string) => inApp(`${payments}/${id}/advance`, { to });
+    const advance = (to: string) => inApp(`${payments}/${id}/advance`, { to });
     if (path.startsWith('developer_api_settlements'))
-      return String((await walk('settled')).settledAt).slice(0, 10);
-    if (path.endsWith('/refund')) await walk('captured');
+      return String((await advance('settled')).settledAt).slice(0, 10);
+    if (path.endsWith('/refund')) await advance('captured');
     if (path.startsWith('developer_api_refunds')) {
-      await walk('captured');
+      await advance('captured');
       return (await inApp(`${payments}/${id}/refund`)).id;
     }
-    if (path.startsWith('developer_api_disputes')) return String((await walk('disputed')).disputeId);
+    if (path.startsWith('developer_api_disputes')) return String((await advance('disputed')).disputeId);
     return id;
   }
 
-  /** One that is active, and few of them, because an application has no more than twenty. */
+  /** Reuses an active plan, because an application may have at most twenty. */
   async function faultPlanRecord(): Promise<string> {
     const at = `${acme.orgId}/${acme.appId}/developer_api_fault_plans`;
     const [active] = ok(await acme.owner.get(`${at}?status=active`)).data;
     return (active ?? (await inApp('developer_api_fault_plans', idlePlan))).id;
   }
 
-  /** An endpoint at which nothing listens, so that no test of this file waits for anybody; or what was made for it. */
+  /** An endpoint where nothing listens, so that no test waits for a response, or a record that belongs to it. */
   async function webhookRecord(path: string): Promise<string> {
     if (path.startsWith('developer_api_webhook_replays')) {
       return (await inApp('developer_api_webhook_deliveries/replay', window)).id;
     }
     const event = () => inApp('developer_api_webhook_events', { type: 'payment.created' });
     if (path.startsWith('developer_api_webhook_events')) return (await event()).id;
-    // One for each action, because an application has no more than a hundred.
+    // One for each action, because an application may have at most a hundred.
     const action = path.split('/').at(-1) ?? '';
     const hook = hooks.get(action) ?? (await inApp('developer_api_webhooks', { url: nowhere }));
     hooks.set(action, hook);
@@ -300,7 +300,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     return ok(await acme.owner.get(`${at}/developer_api_webhook_deliveries?${query}`)).data[0]?.id ?? '';
   }
 
-  /** Who, what, from where: once, and for what goes on afterwards by itself, its end besides. */
+  /** Expects one audit row with actor, action and IP address. Asynchronous commands also write a row when they finish. */
   async function expectAudited(answer: Answer, { route, within }: PersonRoute, person: Person) {
     const rows = await auditOf(server, answer);
     const action = route.method === 'POST' ? route.command.name : '';
@@ -315,16 +315,16 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
   }
 
   describe.each(named)('%s', (name, one) => {
-    const least = expected[name] ?? 'owner';
+    const minimum = expected[name] ?? 'owner';
     const { route } = one;
 
-    test.each(roles)('as %s, people are let in or refused accordingly', async (role) => {
-      const id = await record(one);
+    test.each(roles)('as %s, is allowed or rejected according to the table', async (role) => {
+      const id = await recordFor(one);
       const before = await countsOf(server);
       const person = acme[role];
       const answer = await call(person, one, id);
-      if (isAtLeast(role, least)) {
-        // Let in, and stopped by the name: the organization is needed further on. test/operator/deletion.test.ts deletes one.
+      if (isAtLeast(role, minimum)) {
+        // Allowed, and stopped by the wrong name, because later tests need the organization. test/operator/deletion.test.ts deletes one.
         if (route.operationId === 'deleteOrganization')
           return void expect(answer.code).toBe('organization_name_mismatch');
         expect(answer.status, answer.text).toBeLessThan(300);
@@ -333,8 +333,8 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
       }
       expect(answer.code, answer.text).toBe('role_missing');
       expect(answer.status).toBe(403);
-      expect(answer.body.error.details).toEqual({ role: least });
-      expect(await countsOf(server), 'nothing is changed').toEqual(before);
+      expect(answer.body.error.details).toEqual({ role: minimum });
+      expect(await countsOf(server), 'nothing changed').toEqual(before);
       expect(await auditOf(server, answer)).toEqual([
         expect.objectContaining({
           ...{ orgId: acme.orgId, appId: one.within === 'application' ? acme.appId : null },
@@ -345,43 +345,45 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
       ]);
     });
 
-    test('nobody else learns that it is there: not signed in, foreign, removed, or lost', async () => {
-      const id = await record(one);
+    test('does not reveal its existence to signed-out, foreign or removed people, or under a wrong path', async () => {
+      const id = await recordFor(one);
       const before = await countsOf(server);
       const nobody = await call(new Visitor(server.app), one, id);
       expect(nobody.code).toBe('session_missing');
       expect(nobody.status).toBe(401);
       const cases: [string, Visitor, string][] = [
         ['a member of another organization', rival, placeOf(one)],
-        ['who was removed', former, placeOf(one)],
-        ['an organization that is not there', acme.owner, placeOf(one, 'org_01m7epxwjmf7za77rhky2f93cc')],
-        ['no id of an organization', acme.owner, placeOf(one, 'org_x')],
+        ['a removed member', former, placeOf(one)],
+        ['an unknown organization', acme.owner, placeOf(one, 'org_01m7epxwjmf7za77rhky2f93cc')],
+        ['a malformed organization id', acme.owner, placeOf(one, 'org_x')],
         ['an id in capitals', acme.owner, placeOf(one, acme.orgId.toUpperCase())],
-        ['the id of an application in its place', acme.owner, placeOf(one, acme.appId)],
+        ['an application id as the organization id', acme.owner, placeOf(one, acme.appId)],
       ];
       if (one.within === 'application') {
         cases.push(
           ['an application of another organization', acme.owner, placeOf(one, acme.orgId, rivalAppId)],
           ['their own application in this organization', rival, placeOf(one, acme.orgId, rivalAppId)],
           ['this application in their organization', rival, placeOf(one, rivalOrgId, acme.appId)],
-          ['no id of an application', acme.owner, placeOf(one, acme.orgId, 'app_x')],
-          ['an id of something else', acme.owner, placeOf(one, acme.orgId, acme.orgId)],
+          ['a malformed application id', acme.owner, placeOf(one, acme.orgId, 'app_x')],
+          ['an id of another kind', acme.owner, placeOf(one, acme.orgId, acme.orgId)],
         );
       }
-      for (const [words, visitor, place] of cases) {
+      for (const [label, visitor, place] of cases) {
         const answer = await call(visitor, one, id, place);
-        expect(answer.code, `${words}: ${answer.text}`).toBe('resource_not_found');
-        expect(await auditOf(server, answer), `${words} is in nobody's trail`).toEqual([]);
+        expect(answer.code, `${label}: ${answer.text}`).toBe('resource_not_found');
+        expect(await auditOf(server, answer), `${label} writes no audit row`).toEqual([]);
       }
       if (route.path.includes('{id}')) {
         const answer = await call(rival, one, id, placeOf(one, rivalOrgId, rivalAppId));
-        expect(answer.code, `a foreign record in an own place: ${answer.text}`).toBe('resource_not_found');
+        expect(answer.code, `a foreign record under their own path: ${answer.text}`).toBe(
+          'resource_not_found',
+        );
       }
-      expect(await countsOf(server), 'nothing is changed').toEqual(before);
+      expect(await countsOf(server), 'nothing changed').toEqual(before);
     });
   });
 
-  test('the stream of events, which is no route of the table, is there for members alone', async () => {
+  test('the event stream, which is not in the table, is available to members only', async () => {
     const path = `${acme.orgId}/${acme.appId}/event_stream`;
     expect((await new Visitor(server.app).get(path)).code).toBe('session_missing');
     for (const visitor of [rival, former]) expect((await visitor.get(path)).code).toBe('resource_not_found');
@@ -390,7 +392,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     }
   });
 
-  test('a write without an Idempotency-Key is refused, after the role was looked at', async () => {
+  test('a write without an Idempotency-Key is rejected after the role check', async () => {
     const path = `${acme.orgId}/applications`;
     const send = (person: Visitor) => person.send('POST', path, { name: 'x' }, {});
     expect((await send(acme.developer)).code).toBe('idempotency_key_missing');
@@ -398,7 +400,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     expect((await send(rival)).code).toBe('resource_not_found');
   });
 
-  test('a key of the API signs nobody in to the console, and a session opens nothing of the API', async () => {
+  test('an API key is not accepted by the console, and a session is not accepted by the API', async () => {
     const { key } = await inApp('api_keys', { name: 'ci', scopes: ['payments:read'] });
     const visitor = new Visitor(server.app);
     const place = `${acme.orgId}/${acme.appId}`;
@@ -413,7 +415,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
   });
 });
 
-/** A body that the schema takes and the rules of the resource too: no text in it is null, and it names no customer. */
+/** A body that both the schema and the resource accept: without null texts and without a customer. */
 function bodyOf({ route }: PersonRoute): unknown {
   if (route.method !== 'POST' || !route.body || route.isBodyOptional) return {};
   const known = bodies.get(route.operationId);
@@ -433,6 +435,6 @@ function bodyOf({ route }: PersonRoute): unknown {
   return body;
 }
 
-test('the codes seen here are those of the list', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleRoles);
 });

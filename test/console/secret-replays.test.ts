@@ -9,12 +9,12 @@ import { type Answer, ApiClient } from '../support/api-client.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
 import {
   auditOf,
-  type House,
-  house,
+  createTeam,
   join,
-  newcomer,
+  newPerson,
   ok,
   type Person,
+  type Team,
   type Visitor,
 } from '../support/visitor.ts';
 
@@ -29,12 +29,12 @@ interface LoggedRequest {
 
 describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => {
   let server: Server;
-  let acme: House;
+  let acme: Team;
   let secondOwner: Person;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    [acme, secondOwner] = await Promise.all([house(server), newcomer(server, 'Otto')]);
+    [acme, secondOwner] = await Promise.all([createTeam(server), newPerson(server, 'Otto')]);
     await join(secondOwner, acme.owner, acme.orgId, 'owner');
   });
 
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => 
     expect(foreign.code, foreign.text).toBe('role_missing');
     expect(foreign.headers['idempotent-replayed']).toBeUndefined();
     const [row] = await auditOf(server, foreign);
-    expect(row, 'the refusal is audited').toMatchObject({
+    expect(row, 'the rejection is audited').toMatchObject({
       action: 'invitations.create',
       outcome: 'refused',
     });
@@ -72,7 +72,7 @@ describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => 
   });
 
   test('the owner loses the replay together with the role', async () => {
-    const demoted = await newcomer(server, 'Dan');
+    const demoted = await newPerson(server, 'Dan');
     await join(demoted, acme.owner, acme.orgId, 'owner');
     const send = repeat(randomUUID(), `${acme.orgId}/invitations`, { role: 'owner' });
     ok(await send(demoted));
@@ -81,9 +81,9 @@ describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => 
   });
 
   test('a viewer cannot replay the removal of a member', async () => {
-    const leaver = await newcomer(server, 'Lena');
-    await join(leaver, acme.owner, acme.orgId, 'viewer');
-    const send = repeat(randomUUID(), `${acme.orgId}/members/${leaver.memberId}/remove`, {});
+    const member = await newPerson(server, 'Lena');
+    await join(member, acme.owner, acme.orgId, 'viewer');
+    const send = repeat(randomUUID(), `${acme.orgId}/members/${member.memberId}/remove`, {});
     const first = await send(acme.admin);
     expect(first.status, first.text).toBe(200);
     expect((await send(acme.viewer)).code).toBe('role_missing');
@@ -91,9 +91,9 @@ describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => 
   });
 
   test('a role change to owner cannot be replayed by an admin', async () => {
-    const riser = await newcomer(server, 'Rose');
-    await join(riser, acme.owner, acme.orgId, 'viewer');
-    const send = repeat(randomUUID(), `${acme.orgId}/members/${riser.memberId}/role`, { role: 'owner' });
+    const member = await newPerson(server, 'Rose');
+    await join(member, acme.owner, acme.orgId, 'viewer');
+    const send = repeat(randomUUID(), `${acme.orgId}/members/${member.memberId}/role`, { role: 'owner' });
     ok(await send(acme.owner));
     expect((await send(acme.admin)).code).toBe('role_missing');
   });
@@ -182,12 +182,12 @@ describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => 
   test('a secret is replayed for 30 minutes by the wall clock, and the stored copy is gone within the hour', async () => {
     const minutes = (n: number) => () => Date.now() + n * 60_000;
     const key = randomUUID();
-    const asked = { name: 'hour', scopes: ['payments:read'] };
+    const keyBody = { name: 'hour', scopes: ['payments:read'] };
     const place = `${acme.orgId}/${acme.appId}`;
     const send = (wallClock: () => number) =>
-      repeat(key, `${place}/api_keys`, asked)(acme.owner.at(openApp(server, { wallClock })));
+      repeat(key, `${place}/api_keys`, keyBody)(acme.owner.at(openApp(server, { wallClock })));
     const frozen = ok(await acme.owner.post(`${place}/developer_api_clock/freeze`));
-    expect(frozen.status, 'the application clock has no part in it').toBe('frozen');
+    expect(frozen.status, 'the application clock does not matter').toBe('frozen');
     const first = await send(Date.now);
     expect(first.status, first.text).toBe(201);
     expectWithSecret(await send(minutes(29)), first);
@@ -224,7 +224,7 @@ describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => 
     expectWithoutSecret(await send(Date.now), first, 'key');
   });
 
-  test('a response that the release before stored, which names no actor, is replayed without its secret', async () => {
+  test('a response stored by the previous release, which names no actor, is replayed without its secret', async () => {
     const idempotencyKey = randomUUID();
     const send = repeat(idempotencyKey, `${acme.orgId}/${acme.appId}/api_keys`, {
       ...{ name: 'before', scopes: ['payments:read'] },
@@ -246,7 +246,7 @@ describe.each(databaseKinds)('replayed responses with secrets on %s', (kind) => 
       createWebhook: repeat('log-webhook', `${place}/developer_api_webhooks`, { url: nowhere }),
       createCustomer: repeat('log-customer', `${place}/developer_api_customers`, { name: 'Ada' }),
     };
-    // A refused request has the key that a later retry succeeds with.
+    // A rejected request has the same key as the later retry that succeeds.
     expect((await sent.createInvitation(acme.admin)).code).toBe('role_missing');
     for (const send of Object.values(sent)) ok(await send(acme.owner));
     const listed = ok(

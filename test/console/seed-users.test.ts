@@ -5,13 +5,14 @@ import { join as joinPath } from 'node:path';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { applySeed, checkedSeed, SeedProblem } from '../../src/admin/seed.ts';
 import type { Seed } from '../../src/admin/seed-schema.ts';
+import { idFrom } from '../../src/kernel/ids.ts';
 import type { Role } from '../../src/kernel/permissions.ts';
 import { memberIdOf } from '../../src/resources/organizations/member-machine.ts';
 import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { runToEnd } from '../support/processes.ts';
 import { databaseKinds, openServer, sharedServer } from '../support/server.ts';
-import { goodPassword, historyOf, join, newcomer, ok, totp, Visitor } from '../support/visitor.ts';
+import { goodPassword, historyOf, join, newPerson, ok, totp, Visitor } from '../support/visitor.ts';
 
 interface User {
   readonly email: string;
@@ -21,15 +22,15 @@ interface User {
 }
 
 function seedOf(name: string, ...users: User[]): Seed {
-  const whole = users.map((user) => ({ password: goodPassword, ...user }));
-  return checkedSeed({ organizations: [{ name, users: whole }] }, 'The seed');
+  const withPasswords = users.map((user) => ({ password: goodPassword, ...user }));
+  return checkedSeed({ organizations: [{ name, users: withPasswords }] }, 'The seed');
 }
 
 const freshName = () => `Seeded ${randomUUID()}`;
 const freshEmail = () => `dev-${randomUUID()}@acme.test`;
 const otherPassword = 'another horse battery';
 
-describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
+describe.each(databaseKinds)('users in the seed file on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
     server = await sharedServer(kind);
@@ -48,21 +49,21 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     return (await rows(text, [email])).map(({ role, status }) => [role, status]);
   };
 
-  test('are made once, however often it is applied, and can sign in', async () => {
+  test('are created once when the file is applied repeatedly, and can sign in', async () => {
     const [name, email] = [freshName(), freshEmail()];
     const seed = seedOf(name, { email, role: 'owner' });
     await apply(seed);
     const person = await personOf(email);
     const orgs = await rows('select org_id from organizations where name = $1', [name]);
     const orgId = String(orgs[0]?.org_id);
-    const before = await historyOf(server, orgId, memberIdOf(String(person?.id)));
+    const before = await historyOf(server, orgId, memberIdOf(idFrom('person', String(person?.id))));
     expect(before.map(({ action, actorKind, actorId }) => [action, actorKind, actorId])).toEqual([
       ['join', 'system', 'seed'],
     ]);
     await apply(seed);
     await Promise.all([apply(seed), apply(seed)]);
     expect(await personOf(email)).toEqual(person);
-    expect(await historyOf(server, orgId, memberIdOf(String(person?.id)))).toEqual(before);
+    expect(await historyOf(server, orgId, memberIdOf(idFrom('person', String(person?.id))))).toEqual(before);
     const accounts = await rows('select id from person_accounts where person_id = $1', [person?.id]);
     expect(accounts).toHaveLength(1);
 
@@ -76,7 +77,7 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     ok(await visitor.post(`${orgId}/organization/rename`, { name: `${name}!` }));
   });
 
-  test('are made once when two nodes start with the file at the same time', async () => {
+  test('are created once when two nodes start with the file at the same time', async () => {
     const user = { email: freshEmail(), password: goodPassword };
     const { people } = server;
     const declared = await Promise.all([people.declare(user), people.declare(user), people.declare(user)]);
@@ -84,7 +85,7 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     expect(declared.map(({ isSeeded }) => isSeeded)).toEqual([true, true, true]);
   });
 
-  test('have the role that the file says, also when it says another one later', async () => {
+  test('have the role in the file, also after the file changes', async () => {
     const [name, boss, email] = [freshName(), freshEmail(), freshEmail()];
     const owner = { email: boss, role: 'owner' } as const;
     for (const role of ['viewer', 'admin', 'owner', 'developer'] as const) {
@@ -95,7 +96,7 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     expect(row?.owners).toBe(1);
   });
 
-  test('an organization keeps an owner: a file that takes away the last one is refused in a sentence', async () => {
+  test('reject a file that removes the last owner of an organization, with a clear message', async () => {
     const [name, email] = [freshName(), freshEmail()];
     await apply(seedOf(name, { email, role: 'owner' }));
     const demoted = apply(seedOf(name, { email, role: 'viewer' }));
@@ -104,13 +105,13 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     expect(await rolesOf(email)).toEqual([['owner', 'active']]);
   });
 
-  test('one owner can follow another in one change of the file', async () => {
+  test('can swap the owner in one change of the file', async () => {
     const [name, one, two] = [freshName(), freshEmail(), freshEmail()];
     await apply(seedOf(name, { email: one, role: 'owner' }, { email: two, role: 'viewer' }));
     await apply(seedOf(name, { email: one, role: 'viewer' }, { email: two, role: 'owner' }));
   });
 
-  test('keep the password that they chose in the console, whatever the file says', async () => {
+  test('keep the password that they set in the console when the file is applied again', async () => {
     const [name, email] = [freshName(), freshEmail()];
     await apply(seedOf(name, { email, role: 'owner' }));
     const visitor = new Visitor(server.app);
@@ -120,23 +121,23 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     await apply(seedOf(name, { email, role: 'owner' }));
     expect((await signIn(email)).code).toBe('sign_in_failed');
     ok(await signIn(email, otherPassword));
-    expect((await visitor.get('session')).body.person, 'sessions go on').toMatchObject({ email });
+    expect((await visitor.get('session')).body.person, 'sessions continue').toMatchObject({ email });
   });
 
-  describe('whose address somebody registered before', () => {
+  describe('whose address is already registered', () => {
     const squat = async () => {
       const email = freshEmail();
-      return newcomer(server, 'Squatter', { email });
+      return newPerson(server, 'Squatter', { email });
     };
 
-    test('do not become members: the seed is refused with the remedies', async () => {
+    test('do not become members: the file is rejected with the possible fixes', async () => {
       const squatter = await squat();
       const name = freshName();
       for (const role of ['owner', 'viewer'] as const) {
         const refused = apply(seedOf(name, { email: squatter.email.toUpperCase(), role }));
         await expect(refused).rejects.toThrow(SeedProblem);
         await expect(refused).rejects.toThrow(
-          `${role} of organization "${name}", but somebody registered this address themselves`,
+          `${role} of organization "${name}", but somebody has already registered this address`,
         );
         await expect(refused).rejects.toThrow('sandbank users invite');
         await expect(refused).rejects.toThrow('"takeOver": true');
@@ -147,10 +148,10 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
       });
     });
 
-    test('are taken over when the file says so: password, sessions and second factor', async () => {
+    test('are taken over with takeOver: password, sessions and second factor are replaced', async () => {
       const squatter = await squat();
-      const made = ok(await squatter.post('session/two_factor/enable', { password: goodPassword }));
-      ok(await squatter.post('session/two_factor/confirm', { code: totp(String(made.secret)) }));
+      const enabled = ok(await squatter.post('session/two_factor/enable', { password: goodPassword }));
+      ok(await squatter.post('session/two_factor/confirm', { code: totp(String(enabled.secret)) }));
       const link = await server.people.createResetLink(squatter.email, null);
       const seed = seedOf(freshName(), {
         ...{ email: squatter.email, password: otherPassword, role: 'owner', takeOver: true },
@@ -168,11 +169,11 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
       });
       ok(await owner.post('session/password', { currentPassword: otherPassword, newPassword: goodPassword }));
       await apply(seed);
-      expect((await owner.get('session')).body.person, 'once').not.toBeNull();
+      expect((await owner.get('session')).body.person, 'the take-over happens once').not.toBeNull();
       ok(await signIn(squatter.email, goodPassword));
     });
 
-    test('stay what they are where they were invited; a higher role takes more than the address', async () => {
+    test('keep the role they were invited with; the file cannot raise it', async () => {
       const [name, boss] = [freshName(), freshEmail()];
       const owner = { email: boss, role: 'owner' } as const;
       await apply(seedOf(name, owner));
@@ -199,7 +200,7 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     ]);
   });
 
-  test('who was removed in the console is not brought back by the file', async () => {
+  test('stay removed when they were removed in the console', async () => {
     const [name, boss, email] = [freshName(), freshEmail(), freshEmail()];
     const seed = seedOf(name, { email: boss, role: 'owner' }, { email, role: 'admin' });
     await apply(seed);
@@ -207,13 +208,13 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     const { organizations } = ok(await signIn(boss, goodPassword, visitor));
     const [{ id: orgId } = { id: '' }] = organizations as { id: string }[];
     const person = await personOf(email);
-    ok(await visitor.post(`${orgId}/members/${memberIdOf(String(person?.id))}/remove`));
+    ok(await visitor.post(`${orgId}/members/${memberIdOf(idFrom('person', String(person?.id)))}/remove`));
     await apply(seed);
     expect(await rolesOf(email)).toEqual([['admin', 'removed']]);
   });
 
   test.each(['dev@localhost', 'dev@intranet.x'])(
-    'with an address that nobody could sign in with, such as %s, are refused, with the place in the file',
+    'with an address that cannot sign in, such as %s, are rejected with their path in the file',
     (email) => {
       expect(() => seedOf('Acme', { email, role: 'owner' })).toThrow('/organizations/0/users/0/email');
     },
@@ -223,14 +224,14 @@ describe.each(databaseKinds)('users of the seed file on %s', (kind) => {
     ['short', 'password'],
     ['x'.repeat(11), 'password'],
     ['x'.repeat(129), 'password'],
-  ])('with the password %s are refused, with the place in the file', (password, word) => {
+  ])('with the password %s are rejected with their path in the file', (password, field) => {
     expect(() => seedOf('Acme', { email: 'dev@acme.test', password, role: 'owner' })).toThrow(SeedProblem);
     expect(() => seedOf('Acme', { email: 'dev@acme.test', password, role: 'owner' })).toThrow(
-      `/organizations/0/users/0/${word}`,
+      `/organizations/0/users/0/${field}`,
     );
   });
 
-  test('with a role or an address that is none are refused', () => {
+  test('with an invalid role or address are rejected', () => {
     expect(() => seedOf('Acme', { email: 'dev@acme.test', role: 'root' as Role })).toThrow('/role');
     expect(() => seedOf('Acme', { email: 'nobody', role: 'owner' })).toThrow('/email');
   });
@@ -250,7 +251,7 @@ test('a restart with the file on the same database changes no account', async ()
   await first.close();
   const second = await openServer('pglite', { databaseUrl, secret });
   await applySeed(seed, second, Date.now);
-  expect((await visitor.at(second.app).get('session')).body.person, 'the session goes on').toMatchObject({
+  expect((await visitor.at(second.app).get('session')).body.person, 'the session continues').toMatchObject({
     email,
   });
   const again = (password: string) => new Visitor(second.app).post('session/sign_in', { email, password });
@@ -259,7 +260,7 @@ test('a restart with the file on the same database changes no account', async ()
   await second.close();
 });
 
-test('a database that the release before has seeded restarts with the same file', async () => {
+test('a database seeded by the previous release restarts with the same file', async () => {
   const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   const email = freshEmail();
   const [first, changed] = [seedOf('Acme', { email, role: 'owner' }), freshEmail()];
@@ -267,9 +268,9 @@ test('a database that the release before has seeded restarts with the same file'
   const server = await openServer('pglite', { databaseUrl, secret });
   await applySeed(first, server, Date.now);
   const run = (text: string) => server.database.query<{ n: number }>({ name: '', text }, []);
-  // As that release leaves it: without the mark, which the migration sets by the history of memberships.
+  // That release did not set `seeded_at`; the migration sets it from the membership history.
   await run('update persons set seeded_at = null');
-  await newcomer(server, 'Somebody');
+  await newPerson(server, 'Somebody');
   const sql = await readFile(new URL('../../migrations/0013_links_and_sign_in.sql', import.meta.url), 'utf8');
   const [backfill = ''] = /update persons p set[^;]+/.exec(sql) ?? [];
   await run(backfill);
@@ -280,8 +281,8 @@ test('a database that the release before has seeded restarts with the same file'
   await server.close();
 });
 
-/** From the build, as the process that users run. */
-test('a short password stops the start with a sentence, before anything is made', async () => {
+/** Runs the built server in a real process. */
+test('a short password stops the start with a one-line error before anything is created', async () => {
   const directory = await mkdtemp(joinPath(tmpdir(), 'sandbank-seed-users-'));
   const seed = joinPath(directory, 'seed.json');
   const users = [{ email: 'dev@acme.test', password: 'short', role: 'owner' }];

@@ -5,25 +5,25 @@ import type { Server } from '../../src/server.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
-import { countsOf, goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
+import { countsOf, goodPassword, newPerson, ok, type Person, Visitor } from '../support/visitor.ts';
 
 const otherPassword = 'another horse battery';
 const freshEmail = () => `fresh-${randomUUID()}@example.test`;
-const asked = () => ({ name: 'Ada', email: freshEmail(), password: goodPassword });
+const signUpBody = () => ({ name: 'Ada', email: freshEmail(), password: goodPassword });
 
-/** What an answer says, whoever asked and when. */
-function wordsOf({ status, text, body }: Answer): [number, string] {
+/** Status and body without the request id. */
+function contentOf({ status, text, body }: Answer): [number, string] {
   return [status, text.replaceAll(body.requestId, '')];
 }
 
 describe.each(databaseKinds)('the session on %s', (kind) => {
   let server: Server;
-  /** For tests that leave the person as it was. */
+  /** For tests that do not change the person. */
   let ada: Person;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    ada = await newcomer(server);
+    ada = await newPerson(server);
   });
 
   const stranger = () => new Visitor(server.app);
@@ -35,7 +35,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
   const isSignedIn = async (visitor: Visitor) =>
     (await visitor.get('session/devices')).code !== 'session_missing';
 
-  test('nobody is signed in at first, and that is no error', async () => {
+  test('a new visitor gets a session without a person and without an error', async () => {
     const answer = await stranger().get('session');
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body).toMatchObject({
@@ -47,8 +47,8 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
     });
   });
 
-  test('who signs up is signed in, and can sign out and in again', async () => {
-    const grace = await newcomer(server, 'Grace');
+  test('a person is signed in after sign-up, and can sign out and in again', async () => {
+    const grace = await newPerson(server, 'Grace');
     const session = await grace.get('session');
     expect(session.body.person).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-z]{26}$/),
@@ -56,11 +56,11 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       name: 'Grace',
       twoFactor: false,
     });
-    const made = await grace.post('session/organizations', { name: 'Acme' });
-    expect(made.status, made.text).toBe(201);
-    expect(made.body).toMatchObject({ object: 'organization', name: 'Acme', status: 'active' });
+    const created = await grace.post('session/organizations', { name: 'Acme' });
+    expect(created.status, created.text).toBe(201);
+    expect(created.body).toMatchObject({ object: 'organization', name: 'Acme', status: 'active' });
     const again = await grace.get('session');
-    expect(again.body.organizations).toEqual([{ id: made.body.id, name: 'Acme', role: 'owner' }]);
+    expect(again.body.organizations).toEqual([{ id: created.body.id, name: 'Acme', role: 'owner' }]);
     expect((await grace.post('session/sign_out')).body.person).toBeNull();
     expect((await grace.get('session')).body.person).toBeNull();
     const back = await grace.post('session/sign_in', { email: grace.email, password: goodPassword });
@@ -84,27 +84,27 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       ['/password', { password: 123_456_789_012 }],
       ['/invitation', { invitation: 'not a token' }],
       ['/admin', { admin: true }],
-    ])('needs a right %s: %j is refused and nobody is made', async (param, wrong) => {
+    ])('rejects an invalid %s without creating an account: %j', async (param, wrong) => {
       const before = await countsOf(server);
-      const answer = await stranger().post('session/sign_up', { ...asked(), ...wrong });
+      const answer = await stranger().post('session/sign_up', { ...signUpBody(), ...wrong });
       expect(answer.code, answer.text).toBe('invalid_request');
       expect(answer.body.error.param).toBe(param);
       expect(await countsOf(server)).toEqual(before);
     });
 
     test.each(['ada@localhost', 'ada@example.t', 'ädä@example.test'])(
-      'an address that is not taken, such as %s, is told with its field',
+      'an unsupported address such as %s is rejected with its field',
       async (email) => {
-        const answer = await stranger().post('session/sign_up', { ...asked(), email });
+        const answer = await stranger().post('session/sign_up', { ...signUpBody(), email });
         expect(answer.code).toBe('invalid_request');
         expect(answer.body.error.param).toBe('/email');
       },
     );
 
-    test('passwords of twelve and of 128 characters are taken, and are not the same when cut short', async () => {
+    test('accepts passwords of 12 and of 128 characters, and compares every character', async () => {
       const longest = 'p'.repeat(limits.passwordLengthMax);
       const shortest = 'q'.repeat(limits.passwordLengthMin);
-      const [long, short] = [asked(), asked()];
+      const [long, short] = [signUpBody(), signUpBody()];
       expect((await stranger().post('session/sign_up', { ...long, password: longest })).status).toBe(201);
       expect((await stranger().post('session/sign_up', { ...short, password: shortest })).status).toBe(201);
       const cut = { email: long.email, password: longest.slice(1) };
@@ -112,56 +112,56 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       await signIn(long, longest);
     });
 
-    test('an address is kept in lower case, and is taken however it is written', async () => {
+    test('stores an address in lower case and rejects it in any other case', async () => {
       const email = freshEmail();
-      const first = await stranger().post('session/sign_up', { ...asked(), email: email.toUpperCase() });
+      const first = await stranger().post('session/sign_up', { ...signUpBody(), email: email.toUpperCase() });
       expect(first.status, first.text).toBe(201);
       expect(first.body.person).toMatchObject({ email });
       for (const again of [email, email.toUpperCase(), email.replace('fresh', 'FreSh')]) {
-        const answer = await stranger().post('session/sign_up', { ...asked(), email: again });
+        const answer = await stranger().post('session/sign_up', { ...signUpBody(), email: again });
         expect(answer.code, answer.text).toBe('email_taken');
         expect(answer.status).toBe(422);
       }
-      const written = stranger();
-      const back = await written.post('session/sign_in', {
+      const upperCase = stranger();
+      const back = await upperCase.post('session/sign_in', {
         email: email.toUpperCase(),
         password: goodPassword,
       });
       expect(back.body.person).toMatchObject({ email });
     });
 
-    test('who signs up with an address that is taken is not signed in', async () => {
+    test('a sign-up with a registered address does not sign in', async () => {
       const visitor = stranger();
-      const { code } = await visitor.post('session/sign_up', { ...asked(), email: ada.email });
+      const { code } = await visitor.post('session/sign_up', { ...signUpBody(), email: ada.email });
       expect(code).toBe('email_taken');
       expect(visitor.cookies.size).toBe(0);
     });
 
-    test('of several who take one address at once, one has it', async () => {
+    test('one of several concurrent sign-ups with one address succeeds', async () => {
       const email = freshEmail();
       const answers = await Promise.all(
-        Array.from({ length: 3 }, () => stranger().post('session/sign_up', { ...asked(), email })),
+        Array.from({ length: 3 }, () => stranger().post('session/sign_up', { ...signUpBody(), email })),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     });
 
-    test('of several who take one address at once, the others are told that it is taken', async () => {
+    test('the other concurrent sign-ups get email_taken', async () => {
       const email = freshEmail();
       const answers = await Promise.all(
-        Array.from({ length: 3 }, () => stranger().post('session/sign_up', { ...asked(), email })),
+        Array.from({ length: 3 }, () => stranger().post('session/sign_up', { ...signUpBody(), email })),
       );
       expect(answers.map(({ code }) => code).sort()).toEqual(['email_taken', 'email_taken', null]);
     });
   });
 
   describe('signing in', () => {
-    test('a wrong password and an unknown address are answered alike', async () => {
+    test('a wrong password and an unknown address get the same response', async () => {
       const visitor = stranger();
       const wrong = await visitor.post('session/sign_in', { email: ada.email, password: otherPassword });
       const unknown = await visitor.post('session/sign_in', { email: freshEmail(), password: otherPassword });
       expect(wrong.code).toBe('sign_in_failed');
       expect(wrong.status).toBe(401);
-      expect(wordsOf(unknown)).toEqual(wordsOf(wrong));
+      expect(contentOf(unknown)).toEqual(contentOf(wrong));
       const headersOf = ({ headers }: Answer) => {
         const { 'request-id': _id, date: _date, ...rest } = headers;
         return rest;
@@ -177,17 +177,17 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       ['/password', { email: 'ada@example.test', password: '' }],
       ['/password', { email: 'ada@example.test', password: 'x'.repeat(limits.passwordLengthMax + 1) }],
       ['/rememberMe', { email: 'ada@example.test', password: goodPassword, rememberMe: false }],
-    ])('needs %s to be right: %j', async (param, body) => {
+    ])('rejects an invalid %s: %j', async (param, body) => {
       const answer = await stranger().post('session/sign_in', body);
       expect(answer.code, answer.text).toBe('invalid_request');
       expect(answer.body.error.param).toBe(param);
     });
 
-    test('a cookie that is made up, cut short or signed by somebody else signs nobody in, and breaks nothing', async () => {
+    test('a forged, truncated or malformed cookie does not sign in and causes no error', async () => {
       const [[name, value] = ['', '']] = [...ada.cookies];
       const [token = ''] = decodeURIComponent(value).split('.');
       const forged = encodeURIComponent(`${token}.${Buffer.alloc(32, 7).toString('base64')}`);
-      const madeUp = [
+      const invalidCookies = [
         value.slice(0, -8),
         value.slice(8),
         token,
@@ -199,7 +199,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
         'null',
         '=;=',
       ];
-      for (const cookie of madeUp) {
+      for (const cookie of invalidCookies) {
         const thief = new Visitor(server.app, new Map([[name, cookie]]));
         expect((await thief.get('session')).body.person, cookie).toBeNull();
         expect(await isSignedIn(thief), cookie).toBe(false);
@@ -207,7 +207,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       expect(await isSignedIn(ada)).toBe(true);
     });
 
-    test('a session that has ended by time signs nobody in', async () => {
+    test('an expired session does not sign in', async () => {
       const visitor = await signIn(ada);
       const [current] = (await visitor.get('session/devices')).body.data.filter(({ isCurrent }) => isCurrent);
       const text = `update person_sessions set expires_at = now() - interval '1 second' where id = $1`;
@@ -219,7 +219,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
     test.each([
       ['POST', 'session/sign_in', 'malformed_json'],
       ['POST', 'session/sign_up', 'malformed_json'],
-    ] as const)('%s %s reads JSON and nothing else', async (method, path, code) => {
+    ] as const)('%s %s accepts only JSON', async (method, path, code) => {
       const send = (payload: string, type: string) =>
         server.app.inject({
           method,
@@ -236,7 +236,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
   });
 
   describe('signing out', () => {
-    test('ends the session on the server: a copy of the cookie is worth nothing', async () => {
+    test('ends the session on the server, so a copy of the cookie is invalid', async () => {
       const visitor = await signIn(ada);
       const copy = visitor.copy();
       expect(await isSignedIn(copy)).toBe(true);
@@ -249,13 +249,13 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       expect(await isSignedIn(ada), 'other sessions of the person').toBe(true);
     });
 
-    test('twice, or by nobody, is no error', async () => {
+    test('twice or without a session is not an error', async () => {
       expect((await stranger().post('session/sign_out')).status).toBe(200);
     });
   });
 
   describe('the profile', () => {
-    test('has the name that was given last', async () => {
+    test('shows the latest name', async () => {
       const visitor = await signIn(ada);
       const renamed = await visitor.post('session/profile', { name: 'Ada Lovelace' });
       expect(renamed.body.person).toMatchObject({ name: 'Ada Lovelace', email: ada.email });
@@ -267,7 +267,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       ['/name', {}],
       ['/email', { name: 'Ada', email: 'new@example.test' }],
       ['/twoFactorEnabled', { name: 'Ada', twoFactorEnabled: true }],
-    ])('takes a name and nothing else: %s', async (param, body) => {
+    ])('accepts only a name: %s', async (param, body) => {
       const answer = await ada.post('session/profile', body);
       expect(answer.code).toBe('invalid_request');
       expect(answer.body.error.param).toBe(param);
@@ -284,15 +284,15 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
     ['session/two_factor/disable', { password: goodPassword }],
     ['session/organizations', { name: 'Nobody' }],
     ['session/invitations/0123456789abcdef/accept', {}],
-  ])('%s is for people who are signed in', async (path, body) => {
+  ])('%s requires a signed-in person', async (path, body) => {
     const before = await countsOf(server);
     expect((await stranger().post(path, body)).code).toBe('session_missing');
     expect(await countsOf(server)).toEqual(before);
   });
 
   describe('a new password', () => {
-    test('ends all other sessions, and only the new one signs in', async () => {
-      const eve = await newcomer(server, 'Eve');
+    test('ends all other sessions, and the old password no longer signs in', async () => {
+      const eve = await newPerson(server, 'Eve');
       const other = await signIn(eve);
       const old = eve.copy();
       const changed = await eve.post('session/password', {
@@ -309,7 +309,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       await signIn(eve, otherPassword);
     });
 
-    test('needs the current one', async () => {
+    test('requires the current password', async () => {
       const answer = await ada.post('session/password', {
         currentPassword: otherPassword,
         newPassword: otherPassword,
@@ -333,7 +333,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
     let mia: Person;
     let phone: Visitor;
     beforeAll(async () => {
-      mia = await newcomer(server, 'Mia');
+      mia = await newPerson(server, 'Mia');
       phone = stranger();
       phone.headers['user-agent'] = 'A phone';
       ok(await phone.post('session/sign_in', { email: mia.email, password: goodPassword }));
@@ -341,7 +341,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
 
     const devicesOf = async (visitor: Visitor) => ok(await visitor.get('session/devices')).data;
 
-    test('shows each with its browser and address, and which is this one; never a token', async () => {
+    test('shows browser and address of each session and marks the current one, without tokens', async () => {
       const answer = await mia.get('session/devices');
       expect(answer.body).toMatchObject({ object: 'list', hasMore: false, nextCursor: null });
       expect(answer.body.data).toHaveLength(2);
@@ -358,16 +358,16 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
         ...{ ...shown, ...times, id },
         ...{ ip: mia.address, userAgent: expect.any(String), isCurrent: true },
       });
-      const kept = await server.database.query<{ token: string }>(
+      const stored = await server.database.query<{ token: string }>(
         { name: '', text: 'select token from person_sessions' },
         [],
       );
-      for (const { token } of kept) expect(answer.text).not.toContain(token);
+      for (const { token } of stored) expect(answer.text).not.toContain(token);
       for (const cookie of [...mia.cookies.values(), ...phone.cookies.values()])
         expect(answer.text).not.toContain(cookie);
     });
 
-    test("lets nobody end somebody else's session, and does not tell that it is there", async () => {
+    test("does not end or reveal another person's session", async () => {
       const [foreign] = await devicesOf(ada);
       const answer = await mia.post(`session/devices/${foreign?.id}/revoke`);
       expect(answer.code).toBe('resource_not_found');
@@ -377,7 +377,7 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
       expect(await isSignedIn(ada)).toBe(true);
     });
 
-    test('ends one session, or all others, or this very one', async () => {
+    test('ends one session, all other sessions, or the current one', async () => {
       const tablet = await signIn(mia);
       const laptop = await signIn(mia);
       const devices = await devicesOf(phone);
@@ -397,17 +397,17 @@ describe.each(databaseKinds)('the session on %s', (kind) => {
     });
   });
 
-  test('an organization needs a name, and belongs to whoever made it alone', async () => {
+  test('an organization requires a name, and only its creator is a member', async () => {
     for (const body of [{}, { name: '' }, { name: 'x'.repeat(201) }, { name: 'Acme', owner: 'usr_x' }]) {
       expect((await ada.post('session/organizations', body)).code).toBe('invalid_request');
     }
-    const made = ok(await ada.post('session/organizations', { name: 'Acme' }));
-    const grace = await newcomer(server, 'Grace');
+    const created = ok(await ada.post('session/organizations', { name: 'Acme' }));
+    const grace = await newPerson(server, 'Grace');
     expect((await grace.get('session')).body.organizations).toEqual([]);
-    expect((await grace.get(`${made.id}/organization`)).code).toBe('resource_not_found');
+    expect((await grace.get(`${created.id}/organization`)).code).toBe('resource_not_found');
   });
 });
 
-test('the codes seen here are those of the list', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleSession);
 });

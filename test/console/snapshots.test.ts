@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verify } from '../../src/admin/verify.ts';
-import { consoleOf, type Server } from '../../src/server.ts';
+import { consoleOf } from '../../src/assembly/http.ts';
+import type { Server } from '../../src/server.ts';
 import type { Body } from '../support/api-client.ts';
 import { ApiClient } from '../support/api-client.ts';
 import { databaseKinds, openApp, openServer } from '../support/server.ts';
-import { auditOf, type House, house, ok, Visitor } from '../support/visitor.ts';
+import { auditOf, createTeam, ok, type Team, Visitor } from '../support/visitor.ts';
 
 interface Forked extends Body {
   readonly organization: { readonly id: string; readonly name: string };
@@ -14,12 +15,12 @@ interface Forked extends Body {
 
 describe.each(databaseKinds)('whole organizations in the console on %s', (kind) => {
   let server: Server;
-  let acme: House;
+  let acme: Team;
 
   beforeAll(async () => {
-    // Its own: the whole database is verified.
+    // A separate server, because the tests verify the whole database.
     server = await openServer(kind);
-    acme = await house(server);
+    acme = await createTeam(server);
     const at = `${acme.orgId}/${acme.appId}`;
     ok(await acme.owner.post(`${at}/api_keys`, { name: 'ci', scopes: ['payments:read'] }));
     ok(await acme.owner.post(`${at}/developer_api_webhooks`, { url: 'http://127.0.0.1:9/' }));
@@ -55,7 +56,7 @@ describe.each(databaseKinds)('whole organizations in the console on %s', (kind) 
     }
   });
 
-  test('401, 403: nobody, and who is less than an admin', async () => {
+  test('401, 403: without a session, and for roles below admin', async () => {
     for (const person of [acme.viewer, acme.developer]) {
       const refused = await snapshotFor(person);
       expect(refused.statusCode).toBe(403);
@@ -64,7 +65,7 @@ describe.each(databaseKinds)('whole organizations in the console on %s', (kind) 
     expect((await snapshotFor(new Visitor(server.app))).statusCode).toBe(401);
   });
 
-  test('whoever forks an organization owns the copy, and nobody else is in it', async () => {
+  test('the person who forks an organization is the only member of the copy, as its owner', async () => {
     const idempotencyKey = randomUUID();
     const path = `${acme.orgId}/fork`;
     const answer = await acme.admin.post(path, { name: 'Copy' }, { 'idempotency-key': idempotencyKey });
@@ -94,8 +95,8 @@ describe.each(databaseKinds)('whole organizations in the console on %s', (kind) 
     expect((await verify(server.database)).isSound).toBe(true);
   });
 
-  test('where nobody may sign up, a fork takes an owner, as any other new organization does', async () => {
-    const { orgId, admin, owner } = await house(server);
+  test('where registration is closed, only an owner can fork, as with any new organization', async () => {
+    const { orgId, admin, owner } = await createTeam(server);
     const closed = openApp(server, {
       console: consoleOf({ registration: 'closed' }, server.people, server.operator),
     });

@@ -5,26 +5,26 @@ import { type Listener, listenTo, soon } from '../support/listener.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openApp, openServer } from '../support/server.ts';
 import {
-  found,
+  createApplication,
+  createOrganization,
+  createTeam,
   goodPassword,
-  type House,
-  house,
   join,
-  newcomer,
+  newPerson,
   ok,
   type Person,
-  register,
+  type Team,
   Visitor,
 } from '../support/visitor.ts';
 
-// A second by the contract, and what a busy machine adds.
+// The contract says one second; the rest allows for a busy machine.
 const endMsMax = 20_000;
 
-describe('a stream of the console', () => {
+describe('a console event stream', () => {
   let here: Server;
   let there: Server;
   let url: string;
-  let acme: House;
+  let acme: Team;
   const open = new Set<Listener>();
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('a stream of the console', () => {
     here = await openServer('postgres', { databaseUrl, secret });
     there = await openServer('postgres', { databaseUrl, secret });
     url = await here.listen();
-    acme = await house(here);
+    acme = await createTeam(here);
   });
   afterAll(async () => {
     for (const listener of open) listener.close();
@@ -59,7 +59,7 @@ describe('a stream of the console', () => {
     ).id;
   const resourcesOf = (listener: Listener) => listener.sent('event').map(({ data }) => data.resourceId);
 
-  const ends: Readonly<Record<string, (person: Person) => ReturnType<Visitor['post']>>> = {
+  const revocations: Readonly<Record<string, (person: Person) => ReturnType<Visitor['post']>>> = {
     'sign-out': (person) => person.post('session/sign_out'),
     'a sign-out through another node': (person) => person.at(there.app).post('session/sign_out'),
     removal: ({ memberId }) => acme.owner.post(`${acme.orgId}/members/${memberId}/remove`),
@@ -71,8 +71,8 @@ describe('a stream of the console', () => {
       acme.owner.at(there.app).post(`${acme.orgId}/members/${memberId}/role`, { role: 'viewer' }),
   };
 
-  test.each(Object.entries(ends))('ends within a second of %s', async (_name, end) => {
-    const person = await newcomer(here);
+  test.each(Object.entries(revocations))('ends within a second of %s', async (_name, end) => {
+    const person = await newPerson(here);
     await join(person, acme.owner, acme.orgId, 'developer');
     const [leaving, staying] = [await listen(person), await listen(acme.owner)];
     const before = await pay();
@@ -88,9 +88,9 @@ describe('a stream of the console', () => {
   });
 
   test('ends when another device ends the session', async () => {
-    const person = await newcomer(here);
-    const orgId = await found(person);
-    const appId = await register(person, orgId);
+    const person = await newPerson(here);
+    const orgId = await createOrganization(person);
+    const appId = await createApplication(person, orgId);
     const listener = await listen(person, `${orgId}/${appId}`);
     const other = new Visitor(here.app);
     ok(await other.post('session/sign_in', { email: person.email, password: goodPassword }));
@@ -98,12 +98,12 @@ describe('a stream of the console', () => {
     await listener.end;
   });
 
-  test('is one of ten that a person may have over all organizations', async () => {
-    const person = await newcomer(here);
+  test('is limited to ten for each person over all organizations', async () => {
+    const person = await newPerson(here);
     const places: string[] = [];
     for (let at = 0; at < 3; at += 1) {
-      const orgId = await found(person, `Org ${at}`);
-      places.push(`${orgId}/${await register(person, orgId)}`);
+      const orgId = await createOrganization(person, `Org ${at}`);
+      places.push(`${orgId}/${await createApplication(person, orgId)}`);
     }
     const streams = await Promise.all(Array.from({ length: 10 }, (_, at) => listen(person, places[at % 3])));
     expect(new Set(streams.map(({ response }) => response.statusCode))).toEqual(new Set([200]));
@@ -113,19 +113,19 @@ describe('a stream of the console', () => {
     await soon(async () => expect((await listen(person, places[0])).response.statusCode).toBe(200));
   });
 
-  test('of an organization with few has room when others have taken the whole server', async () => {
+  test('of an organization with few streams is accepted when others have filled the server', async () => {
     const streams = new EventStreams({
       ...{ reader: here.reader, wallClock: Date.now, onError: () => undefined, streamsMax: 4 },
     });
     const app = openApp(here, { streams });
     const at = await app.listen({ port: 0, host: '127.0.0.1' });
-    const crowd = await Promise.all([1, 2, 3, 4].map(() => listen(acme.owner, undefined, at)));
-    const person = await newcomer(here);
-    const orgId = await found(person);
-    const place = `${orgId}/${await register(person, orgId)}`;
+    const others = await Promise.all([1, 2, 3, 4].map(() => listen(acme.owner, undefined, at)));
+    const person = await newPerson(here);
+    const orgId = await createOrganization(person);
+    const place = `${orgId}/${await createApplication(person, orgId)}`;
     for (const _again of [1, 2]) expect((await listen(person, place, at)).response.statusCode).toBe(200);
     expect((await listen(person, place, at)).response.statusCode).toBe(503);
-    await soon(() => expect(crowd.filter(({ response }) => response.closed)).toHaveLength(2));
+    await soon(() => expect(others.filter(({ response }) => response.closed)).toHaveLength(2));
     streams.close();
     await app.close();
   });

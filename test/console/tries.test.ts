@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { consoleOf } from '../../src/assembly/http.ts';
 import { hashWith } from '../../src/identity/password.ts';
 import { People } from '../../src/identity/people.ts';
 import { networkOf, SignInThrottle, signInBudgets } from '../../src/identity/sign-in-throttle.ts';
-import { consoleOf, type Server } from '../../src/server.ts';
+import type { Server } from '../../src/server.ts';
 import { type Answer, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';
 import { databaseKinds, openApp, sharedServer } from '../support/server.ts';
-import { goodPassword, newcomer, ok, type Person, Visitor } from '../support/visitor.ts';
+import { goodPassword, newPerson, ok, type Person, Visitor } from '../support/visitor.ts';
 
 const wrong = 'a wrong horse battery';
 const hourMs = 3_600_000;
@@ -17,7 +18,7 @@ const count = (answers: readonly Answer[], code: string) =>
   answers.filter((answer) => answer.code === code).length;
 const retryAfter = ({ headers }: Answer) => Number(headers['retry-after']);
 
-describe.each(databaseKinds)('guessing a password on %s', (kind) => {
+describe.each(databaseKinds)('password guessing on %s', (kind) => {
   let server: Server;
   let app: FastifyInstance;
   let people: People;
@@ -38,7 +39,7 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
   const elsewhere = () => new Visitor(app);
   const signIn = ({ email }: { email: string }, password: string, visitor = elsewhere()) =>
     visitor.post('session/sign_in', { email, password });
-  /** Failures that cost nothing: they are counted, but no password is checked. */
+  /** Counts failures without checking a password, which would cost CPU. */
   const fail = async (email: string, times: number, addressOf: (i: number) => string) => {
     const throttle = new SignInThrottle(server.database);
     for (let i = 0; i < times; i += 1)
@@ -46,8 +47,8 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
   };
   const everywhere = (i: number) => `192.0.2.${i}`;
 
-  test('from one network: ten at once, then one a minute; the right password works from elsewhere', async () => {
-    const ada = await newcomer({ app }, 'Ada');
+  test('from one network is limited to a burst of ten, then one a minute; the right password works from elsewhere', async () => {
+    const ada = await newPerson({ app }, 'Ada');
     const attacker = at('192.0.2.1');
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
@@ -72,8 +73,8 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
     expect((await signIn(ada, goodPassword, attacker)).status, 'afterwards').toBe(200);
   });
 
-  test('from many networks: thirty at once, then one in twenty seconds; a known device is not affected', async () => {
-    const ada = await newcomer({ app }, 'Ada');
+  test('from many networks is limited to a burst of thirty, then one in twenty seconds; a known device is not affected', async () => {
+    const ada = await newPerson({ app }, 'Ada');
     await fail(ada.email, 30, everywhere);
     const slowed = await signIn(ada, goodPassword);
     expect(slowed.code, 'an unknown device').toBe('rate_limited');
@@ -83,19 +84,19 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
     expect((await signIn(ada, goodPassword, ada)).status, 'the browser that signed up').toBe(200);
     expect((await ada.get('session')).body.person).toMatchObject({ email: ada.email });
     wallNow += 20_000;
-    expect((await signIn(ada, goodPassword)).status, 'an unknown device, as soon as it says').toBe(200);
+    expect((await signIn(ada, goodPassword)).status, 'an unknown device, after Retry-After').toBe(200);
   });
 
-  test('refused attempts cost nothing: whoever keeps trying does not prolong the wait of others', async () => {
-    const ada = await newcomer({ app }, 'Ada');
+  test('rejected attempts use no budget, so further attempts do not extend the wait', async () => {
+    const ada = await newPerson({ app }, 'Ada');
     await fail(ada.email, 30, everywhere);
     wallNow += 10_000;
     for (let i = 0; i < 20; i += 1) expect((await signIn(ada, wrong)).code).toBe('rate_limited');
     expect(retryAfter(await signIn(ada, wrong))).toBe(10);
   });
 
-  test('a known device has ten failures of its own, and slows down by them alone', async () => {
-    const ada = await newcomer({ app }, 'Ada');
+  test('a known device has a separate budget of ten failures and is slowed down only by its own', async () => {
+    const ada = await newPerson({ app }, 'Ada');
     for (let i = 0; i < 10; i += 1) expect((await signIn(ada, wrong, ada)).code).toBe('sign_in_failed');
     const slowed = await signIn(ada, goodPassword, ada);
     expect(slowed.code).toBe('rate_limited');
@@ -103,7 +104,9 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
     expect((await signIn(ada, goodPassword)).status, 'others').toBe(200);
     wallNow += 30_000;
     ok(await signIn(ada, goodPassword, ada));
-    expect((await signIn(ada, wrong, ada)).code, 'a right password clears it').toBe('sign_in_failed');
+    expect((await signIn(ada, wrong, ada)).code, 'the right password resets the budget').toBe(
+      'sign_in_failed',
+    );
     expect((await signIn(ada, goodPassword, ada)).status).toBe(200);
   });
 
@@ -120,15 +123,15 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
       'reset by a link',
       async (ada: Person) => {
         const link = await people.createResetLink(ada.email, null);
-        const asked = { token: link?.token, newPassword: wrong };
-        ok(await elsewhere().post('session/password_reset', asked));
+        const reset = { token: link?.token, newPassword: wrong };
+        ok(await elsewhere().post('session/password_reset', reset));
       },
     ],
   ])('a device is no longer known when the password was %s', async (_how, change) => {
-    const ada = await newcomer({ app }, 'Ada');
+    const ada = await newPerson({ app }, 'Ada');
     await change(ada);
     await fail(ada.email, 30, everywhere);
-    expect((await signIn(ada, wrong, ada)).code, 'wrong is right by now').toBe('rate_limited');
+    expect((await signIn(ada, wrong, ada)).code, 'the password was changed to this one').toBe('rate_limited');
     wallNow += 20_000;
     ok(await signIn(ada, wrong, ada));
     await fail(ada.email, 1, everywhere);
@@ -136,14 +139,14 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
   });
 
   test('the browser that changed the password stays known', async () => {
-    const ada = await newcomer({ app }, 'Ada');
+    const ada = await newPerson({ app }, 'Ada');
     ok(await ada.post('session/password', { currentPassword: goodPassword, newPassword: wrong }));
     await fail(ada.email, 30, everywhere);
     expect((await signIn(ada, wrong, ada)).status).toBe(200);
   });
 
   test('the cookie of a known device cannot be forged, altered or used for another account', async () => {
-    const [ada, mallory] = [await newcomer({ app }, 'Ada'), await newcomer({ app }, 'Mallory')];
+    const [ada, mallory] = [await newPerson({ app }, 'Ada'), await newPerson({ app }, 'Mallory')];
     const [[name, value] = ['', '']] = [...ada.cookies].filter(([key]) => key.endsWith('.device'));
     const own = [...mallory.cookies].find(([key]) => key === name)?.[1] ?? '';
     const [issued = '', id = '', mac = ''] = value.split('.');
@@ -163,96 +166,98 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
       expect((await signIn(ada, goodPassword, thief)).code, cookie).toBe('rate_limited');
     }
     const shared = new Visitor(app, new Map([[name, `${own}~${value}`]]));
-    expect((await signIn(ada, goodPassword, shared)).status, 'a browser of two people').toBe(200);
+    expect((await signIn(ada, goodPassword, shared)).status, 'a browser that two people use').toBe(200);
     const [line = ''] = shared.setCookies.filter((cookie) => cookie.startsWith(name));
     expect(line).toMatch(/; Max-Age=\d+; Path=\/; HttpOnly; SameSite=Strict$/);
     expect(line).toContain(own);
     wallNow += 181 * 24 * hourMs;
     await fail(ada.email, 30, everywhere);
     const old = new Visitor(app, new Map([[name, value]]));
-    expect((await signIn(ada, goodPassword, old)).code, 'it ends after half a year').toBe('rate_limited');
+    expect((await signIn(ada, goodPassword, old)).code, 'it expires after half a year').toBe('rate_limited');
   });
 
-  test('requests with made-up links and sign-ups do not use up the budget for signing in', async () => {
+  test('requests with invalid links and sign-ups do not use up the sign-in budget', async () => {
     wallNow += hourMs;
-    const ada = await newcomer({ app }, 'Ada');
-    const crowd = at('192.0.2.7');
+    const ada = await newPerson({ app }, 'Ada');
+    const network = at('192.0.2.7');
     for (let i = 0; i < 11; i += 1) {
       const token = randomUUID();
       const answers = await Promise.all(
         Array.from({ length: 10 }, () =>
-          crowd.post('session/password_reset', { token, newPassword: goodPassword }),
+          network.post('session/password_reset', { token, newPassword: goodPassword }),
         ),
       );
       for (const { code } of answers) expect(['link_invalid', 'rate_limited']).toContain(code);
     }
     const signUp = { name: 'X', email: ada.email, password: goodPassword };
-    for (let i = 0; i < 11; i += 1) await crowd.post('session/sign_up', signUp);
-    expect((await crowd.post('session/two_factor', { code: '000000' })).code).toBe('two_factor_failed');
-    expect((await signIn(ada, goodPassword, crowd)).status).toBe(200);
+    for (let i = 0; i < 11; i += 1) await network.post('session/sign_up', signUp);
+    expect((await network.post('session/two_factor', { code: '000000' })).code).toBe('two_factor_failed');
+    expect((await signIn(ada, goodPassword, network)).status).toBe(200);
   });
 
-  test('unauthenticated requests from one network have a bound of their own', async () => {
-    const crowd = at('192.0.2.8');
-    const asked = { token: randomUUID(), newPassword: goodPassword };
+  test('unauthenticated requests from one network have a separate limit', async () => {
+    const network = at('192.0.2.8');
+    const reset = { token: randomUUID(), newPassword: goodPassword };
     const answers = await Promise.all(
-      Array.from({ length: 150 }, () => crowd.post('session/password_reset', asked)),
+      Array.from({ length: 150 }, () => network.post('session/password_reset', reset)),
     );
     expect(count(answers, 'rate_limited')).toBeGreaterThan(0);
     expect(count(answers, 'link_invalid')).toBeGreaterThanOrEqual(100);
-    expect((await at('192.0.2.9').post('session/password_reset', asked)).code).toBe('link_invalid');
+    expect((await at('192.0.2.9').post('session/password_reset', reset)).code).toBe('link_invalid');
   });
 
-  test('whoever asks which addresses are taken gets ten answers, then one a minute', async () => {
+  test('probing for registered addresses is limited to a burst of ten, then one a minute', async () => {
     wallNow += hourMs;
-    const ada = await newcomer({ app }, 'Ada');
-    const curious = at('2001:db8:1:2:3::4');
+    const ada = await newPerson({ app }, 'Ada');
+    const prober = at('2001:db8:1:2:3::4');
     const signUp = { name: 'X', email: ada.email, password: goodPassword };
     for (let i = 0; i < 10; i += 1) {
-      curious.address = `2001:db8:1:2:3::${i}`;
-      expect((await curious.post('session/sign_up', signUp)).code).toBe('email_taken');
+      prober.address = `2001:db8:1:2:3::${i}`;
+      expect((await prober.post('session/sign_up', signUp)).code).toBe('email_taken');
     }
-    const slowed = await curious.post('session/sign_up', signUp);
+    const slowed = await prober.post('session/sign_up', signUp);
     expect(slowed.code).toBe('rate_limited');
     expect(retryAfter(slowed)).toBe(60);
     expect((await at('2001:db8:1:3::1').post('session/sign_up', signUp)).code).toBe('email_taken');
     wallNow += 60_000;
     const email = `new-${randomUUID()}@example.test`;
-    expect((await curious.post('session/sign_up', { ...signUp, email })).status, 'a free one').toBe(201);
-    const again = await curious.post('session/sign_up', signUp);
-    expect(again.code, 'a free address used nothing up').toBe('email_taken');
+    expect((await prober.post('session/sign_up', { ...signUp, email })).status, 'an available address').toBe(
+      201,
+    );
+    const again = await prober.post('session/sign_up', signUp);
+    expect(again.code, 'an available address uses no budget').toBe('email_taken');
   });
 
-  test('a session has failures of its own: neither guesses elsewhere slow it down, nor may it guess', async () => {
-    const grace = await newcomer({ app }, 'Grace');
+  test('a session has a separate budget: guesses elsewhere do not slow it down, and its own are limited', async () => {
+    const grace = await newPerson({ app }, 'Grace');
     await fail(grace.email, 30, everywhere);
-    const asked = (currentPassword: string): [string, object][] => [
+    const requestsWith = (currentPassword: string): [string, object][] => [
       ['session/password', { currentPassword, newPassword: goodPassword }],
       ['session/two_factor/enable', { password: currentPassword }],
       ['session/two_factor/disable', { password: currentPassword }],
     ];
-    ok(await grace.post(...(asked(goodPassword)[0] ?? ['', {}])));
+    ok(await grace.post(...(requestsWith(goodPassword)[0] ?? ['', {}])));
     for (let i = 0; i < 10; i += 1) {
-      const [path, body] = asked(wrong)[i % 3] ?? ['', {}];
+      const [path, body] = requestsWith(wrong)[i % 3] ?? ['', {}];
       expect((await grace.post(path, body)).code, path).toBe('password_wrong');
     }
-    for (const [path, body] of asked(goodPassword)) {
+    for (const [path, body] of requestsWith(goodPassword)) {
       const slowed = await grace.post(path, body);
       expect(slowed.code, path).toBe('rate_limited');
       expect(retryAfter(slowed)).toBe(30);
     }
   });
 
-  test('one network has a hundred failures for all accounts, then one in five seconds', async () => {
+  test('one network is limited to a burst of a hundred failures over all accounts, then one in five seconds', async () => {
     wallNow += hourMs;
-    const ada = await newcomer({ app }, 'Ada');
+    const ada = await newPerson({ app }, 'Ada');
     for (let i = 0; i < 100; i += 1)
       await fail(`nobody-${i}@example.test`, 1, () => `2001:db8:ffff:1::${i.toString(16)}`);
-    const office = at('2001:db8:ffff:1:aaaa::1');
-    const slowed = await signIn(ada, goodPassword, office);
+    const sameNetwork = at('2001:db8:ffff:1:aaaa::1');
+    const slowed = await signIn(ada, goodPassword, sameNetwork);
     expect(slowed.code).toBe('rate_limited');
     expect(retryAfter(slowed)).toBe(5);
-    ada.address = office.address;
+    ada.address = sameNetwork.address;
     expect((await signIn(ada, goodPassword, ada)).status, 'a known device there').toBe(200);
     expect((await signIn(ada, goodPassword, at('2001:db8:ffff:2::1'))).status).toBe(200);
   });
@@ -263,20 +268,20 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
       [],
     );
 
-  test('people who sign in rightly, or choose a new password with a valid link, use nothing up', async () => {
+  test('a successful sign-in and a password reset with a valid link use no budget', async () => {
     wallNow += 24 * hourMs;
     await people.reap();
     expect(await budgets()).toEqual([]);
-    const ada = await newcomer({ app }, 'Ada');
+    const ada = await newPerson({ app }, 'Ada');
     const link = await people.createResetLink(ada.email, null);
     ok(await elsewhere().post('session/password_reset', { token: link?.token, newPassword: goodPassword }));
     for (let i = 0; i < 3; i += 1) ok(await signIn(ada, goodPassword, at('192.0.2.3')));
     const used = (await budgets()).filter(({ fullAt }) => fullAt > wallNow);
-    expect(used, 'the sign-up alone').toHaveLength(1);
+    expect(used, 'only the sign-up used budget').toHaveLength(1);
   });
 
-  test('budgets that are full again are removed', async () => {
-    await signIn(await newcomer({ app }, 'Ada'), wrong);
+  test('refilled budgets are removed', async () => {
+    await signIn(await newPerson({ app }, 'Ada'), wrong);
     await people.reap();
     expect((await budgets()).length).toBeGreaterThan(0);
     wallNow += 24 * hourMs;
@@ -284,14 +289,14 @@ describe.each(databaseKinds)('guessing a password on %s', (kind) => {
     expect(await budgets()).toEqual([]);
   });
 
-  test('neither addresses nor passwords are stored with the budgets', async () => {
-    const ada = await newcomer({ app }, 'Ada');
+  test('budgets store neither addresses nor passwords', async () => {
+    const ada = await newPerson({ app }, 'Ada');
     await signIn(ada, wrong, at('192.0.2.9'));
     for (const { subject } of await budgets()) expect(subject).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('many password checks at once are refused before they pile up', async () => {
-    const ada = await newcomer({ app }, 'Ada');
+  test('too many concurrent password checks are rejected before they queue up', async () => {
+    const ada = await newPerson({ app }, 'Ada');
     hashWith({ cost: 2 ** 14, blockSize: 8, parallelization: 1 });
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) =>
@@ -316,6 +321,6 @@ test.each([
   expect(networkOf(address)).toBe(network);
 });
 
-test('the codes seen here are those of the list', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.consoleTries);
 });

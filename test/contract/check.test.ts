@@ -12,8 +12,8 @@ const headers = {
   'api-version': apiVersion,
 };
 
-/** An exchange that the document describes, made of its own example. */
-function good(operationId: string, status: number, more: object = {}): Exchange {
+/** A valid exchange, built from the example in the document. */
+function valid(operationId: string, status: number, more: object = {}): Exchange {
   const { request, response } = examples[operationId] ?? { response: {} };
   return {
     operationId,
@@ -21,89 +21,93 @@ function good(operationId: string, status: number, more: object = {}): Exchange 
     status,
     headers,
     text: JSON.stringify({ ...response, ...more }),
-    asked: { headers: request ? { 'idempotency-key': 'order-1' } : {}, query: {}, body: request },
+    request: { headers: request ? { 'idempotency-key': 'order-1' } : {}, query: {}, body: request },
   };
 }
 
-function refused(operationId: string, code: ErrorCode, more: object = {}): Exchange {
+function rejected(operationId: string, code: ErrorCode, more: object = {}): Exchange {
   const text = errorBody(refuse(code), requestId, '/docs');
-  return { ...good(operationId, errorCatalogue[code].status), text, headers: { ...headers, ...more } };
+  return { ...valid(operationId, errorCatalogue[code].status), text, headers: { ...headers, ...more } };
 }
 
-const created = good('createPayment', 201);
-const listed = good('listPayments', 200);
+const created = valid('createPayment', 201);
+const listed = valid('listPayments', 200);
 
-describe('an exchange is what the document says', () => {
+describe('accepts', () => {
   test.each<[string, Exchange]>([
     ['a write', created],
-    ['a list with a query', { ...listed, asked: { ...listed.asked, query: { limit: '2' } } }],
+    ['a list with a query', { ...listed, request: { ...listed.request, query: { limit: '2' } } }],
     ['a replay', { ...created, headers: { ...headers, 'idempotent-replayed': 'true' } }],
-    ['a refusal', refused('advancePayment', 'invalid_state_transition')],
-    ['a refusal that says when to come back', refused('listPayments', 'rate_limited', { 'retry-after': 1 })],
-    ['an error that only people meet', { ...refused('listPayments', 'role_missing'), isOfConsole: true }],
+    ['an error', rejected('advancePayment', 'invalid_state_transition')],
+    ['an error with Retry-After', rejected('listPayments', 'rate_limited', { 'retry-after': 1 })],
+    ['an error of a console session', { ...rejected('listPayments', 'role_missing'), isOfConsole: true }],
   ])('%s', (_name, exchange) => {
     expect(faultsOf(exchange)).toEqual([]);
   });
 });
 
-describe('what the document does not say is found', () => {
+describe('reports', () => {
   test.each<[string, Exchange, string]>([
-    ['an operation', good('payTwice', 200), 'no operation payTwice'],
-    ['a status', { ...created, status: 202 }, '202 is not declared'],
-    ['a field', good('createPayment', 201, { colour: 'red' }), 'additional properties (colour)'],
-    ['a field of an item', good('listPayments', 200, { data: [{ id: 'pay_1' }] }), 'body/data/0'],
-    ['a field that is missing', good('createPayment', 201, { amount: undefined }), "'amount'"],
-    ['a body without its request', good('createPayment', 201, { requestId: undefined }), 'no requestId'],
+    ['an undeclared operation', valid('payTwice', 200), 'no operation payTwice'],
+    ['an undeclared status', { ...created, status: 202 }, '202 is not declared'],
+    ['an undeclared field', valid('createPayment', 201, { colour: 'red' }), 'additional properties (colour)'],
+    ['a field missing from an item', valid('listPayments', 200, { data: [{ id: 'pay_1' }] }), 'body/data/0'],
+    ['a missing field', valid('createPayment', 201, { amount: undefined }), "'amount'"],
+    ['a body without requestId', valid('createPayment', 201, { requestId: undefined }), 'no requestId'],
     [
-      'a time in another form',
-      good('createPayment', 201, { createdAt: '2026-11-15T09:30:00Z' }),
+      'an instant in another format',
+      valid('createPayment', 201, { createdAt: '2026-11-15T09:30:00Z' }),
       '/createdAt',
     ],
-    ['a header', { ...created, headers: { ...headers, 'x-debug': '1' } }, 'header x-debug is not declared'],
     [
-      'a header that is promised',
-      refused('listPayments', 'rate_limited'),
-      'header retry-after is promised, and absent',
+      'an undeclared header',
+      { ...created, headers: { ...headers, 'x-debug': '1' } },
+      'header x-debug is not declared',
     ],
     [
-      'a header in another form',
+      'a missing header',
+      rejected('listPayments', 'rate_limited'),
+      'header retry-after is required but missing',
+    ],
+    [
+      'a header in another format',
       { ...created, headers: { ...headers, 'api-version': 'newest' } },
       'header api-version',
     ],
     [
-      'a content type',
+      'an undeclared content type',
       { ...created, headers: { ...headers, 'content-type': 'text/html' } },
       'content type text/html is not declared',
     ],
     [
-      'a code of another status',
-      { ...refused('createPayment', 'rate_limited'), status: 422 },
+      'an error code of another status',
+      { ...rejected('createPayment', 'rate_limited'), status: 422 },
       'rate_limited is not declared for 422',
     ],
     [
-      'a code that only people meet',
-      refused('listPayments', 'role_missing'),
+      'a console error code on an API request',
+      rejected('listPayments', 'role_missing'),
       'role_missing is not declared for 403',
     ],
     [
-      'a query that was accepted',
-      { ...listed, asked: { ...listed.asked, query: { colour: 'red' } } },
+      'an undeclared query parameter that was accepted',
+      { ...listed, request: { ...listed.request, query: { colour: 'red' } } },
       'query colour was accepted',
     ],
     [
-      'a value of a query that was accepted',
-      { ...listed, asked: { ...listed.asked, query: { limit: '1000' } } },
+      'an invalid query value that was accepted',
+      { ...listed, request: { ...listed.request, query: { limit: '1000' } } },
       'query limit must be <= 100',
     ],
     [
-      'a body that was accepted',
-      { ...created, asked: { ...created.asked, body: { amount: -1 } } },
+      'an invalid body that was accepted',
+      { ...created, request: { ...created.request, body: { amount: -1 } } },
       'the accepted body',
     ],
-    ['a missing body', { ...created, asked: { ...created.asked, body: undefined } }, 'without a body'],
+    ['a missing body', { ...created, request: { ...created.request, body: undefined } }, 'without a body'],
     [
-      'a missing key',
-      { ...created, asked: { ...created.asked, headers: {} } },
+      'a missing idempotency key',
+      { ...created, request: { ...created.request, headers: {} } },
       'header Idempotency-Key is required',
     ],
   ])('%s', (_name, exchange, fault) => {

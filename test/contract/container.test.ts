@@ -20,16 +20,16 @@ describe('Dockerfile', () => {
   const final = stages.at(-1);
   const last = (keyword: string) => final?.steps.findLast((step) => step.keyword === keyword);
 
-  it('has no findings of the linter', () => {
+  it('has no linter findings', () => {
     expect(validate(content)).toEqual([]);
     expect(validate(content.replace('WORKDIR /src', 'WORKDIR src'))).not.toEqual([]);
   });
 
-  it('follows the rules that hadolint has beyond that', () => {
-    // DL3020: COPY, not ADD. DL3025: JSON form for the commands of the container. DL3002: the last user is not root.
+  it('follows the additional hadolint rules', () => {
+    // DL3020: COPY, not ADD. DL3025: JSON form for container commands. DL3002: the last user is not root.
     expect(steps.filter(({ keyword }) => keyword === 'ADD')).toEqual([]);
     for (const keyword of ['ENTRYPOINT', 'CMD']) expect(last(keyword)?.text).toMatch(/^\[".*"\]$/);
-    expect(last('USER')?.words).toEqual(['1000:1000']);
+    expect(last('USER')?.args).toEqual(['1000:1000']);
     // DL3004 and DL3008: no sudo, no unpinned system packages. DL3016: npm installs the lockfile or our tarball, nothing else.
     const commands = steps.filter(({ keyword }) => keyword === 'RUN').map(({ text }) => text);
     expect(commands.filter((text) => /\b(sudo|apt-get|apk|curl|wget)\b/.test(text))).toEqual([]);
@@ -49,7 +49,7 @@ describe('Dockerfile', () => {
     expect(Number(major) % 2, 'only even release lines get long-term support').toBe(0);
   });
 
-  it('says what it is, where its data is, when it is healthy and how to stop it', () => {
+  it('declares labels, data volume, health check and stop signal', () => {
     const { license } = readJson('package.json');
     expect(final?.labels).toMatchObject({
       'org.opencontainers.image.title': 'Sandbank',
@@ -100,7 +100,7 @@ describe('compose.yaml', () => {
     },
   );
 
-  /** What Compose puts in place of a variable that is not set: its default. Required ones get `value`. */
+  /** Substitutes variables as Compose does: an unset one gets its default. Required ones get `value`. */
   const environment = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(sandbank.environment).map(([name, text]) => [
@@ -135,7 +135,7 @@ describe('compose.yaml', () => {
       expect(page).toContain(name);
   });
 
-  it('starts after a healthy PostgreSQL 18, and gives the server time to stop', () => {
+  it('starts after a healthy PostgreSQL 18, and has a stop grace period', () => {
     expect(sandbank.depends_on).toEqual({ postgres: { condition: 'service_healthy' } });
     expect(postgres.image).toBe('postgres:18');
     // Since version 18, the image stores its data one folder higher.
@@ -148,7 +148,7 @@ describe('compose.yaml', () => {
     });
   });
 
-  it.each(['sandbank', 'postgres'])('gives %s only the rights and resources that it needs', (name) => {
+  it.each(['sandbank', 'postgres'])('restricts the privileges and resources of %s', (name) => {
     const service = compose.services[name];
     expect(service).toMatchObject({
       read_only: true,
@@ -164,7 +164,7 @@ describe('compose.yaml', () => {
     expect(JSON.stringify(service)).not.toContain('docker.sock');
   });
 
-  it('gives the server no capability at all, and publishes it on loopback only', () => {
+  it('drops all capabilities of the server, and publishes it on loopback only', () => {
     expect(sandbank).not.toHaveProperty('cap_add');
     expect(sandbank.ports).toEqual(['127.0.0.1:4000:4000']);
     expect(postgres).not.toHaveProperty('ports');

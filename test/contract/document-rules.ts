@@ -1,5 +1,5 @@
 /**
- * What client generators and linters of other authors need of the document, as far as they found something to complain about. The tools
+ * Rules for the OpenAPI document that third-party client generators and linters need, for the problems found so far. The tools
  * themselves run in test/tools.
  */
 interface Schema {
@@ -21,7 +21,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** Each problem in one line, with the place where it is. */
+/** Each problem in one line, with its location. */
 export function problemsOf(document: OpenApiDocument): readonly string[] {
   const models = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
     modelsIn(name, schema),
@@ -42,7 +42,7 @@ interface Model {
   readonly schema: Schema;
 }
 
-/** A schema and all that are written inside it, each under the name that openapi-python-client derives from its place. */
+/** A schema and its inline schemas, each with the name that openapi-python-client derives from its location. */
 function modelsIn(place: string, schema: Schema): readonly Model[] {
   const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [], allOf = [] } = schema;
   return [
@@ -59,14 +59,14 @@ function modelsIn(place: string, schema: Schema): readonly Model[] {
 function unnamedAlternatives(place: string, { anyOf = [], oneOf = [] }: Schema): readonly string[] {
   return [...anyOf, ...oneOf]
     .filter((one) => isObject(one) || (one.items !== undefined && isObject(one.items)))
-    .map(() => `${place} has an alternative that is an object without a name`);
+    .map(() => `${place} has an unnamed object as an alternative`);
 }
 
 function isObject({ properties, patternProperties, additionalProperties }: Schema): boolean {
   return [properties, patternProperties].some(Boolean) || typeof additionalProperties === 'object';
 }
 
-/** Two objects of one name are an error to the generator, and so are two enumerations with different values. */
+/** The generator rejects two objects with one name, and two enumerations with one name and different values. */
 function duplicateModels(models: readonly Model[]): readonly string[] {
   const named = new Map<string, Model>();
   return models.flatMap((model) => {
@@ -80,15 +80,15 @@ function duplicateModels(models: readonly Model[]): readonly string[] {
   });
 }
 
-const ofSchemas = ['enum', 'type', 'format', '$ref', 'properties', 'items'];
+const schemaKeywords = ['enum', 'type', 'format', '$ref', 'properties', 'items'];
 
-/** Spectral takes any object of this form for a schema with an example, also inside an example. */
+/** Spectral treats any object of this form as a schema with an example, also inside an example. */
 function examplesLikeSchemas(value: unknown, place: string, isInExample = false): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   const keys = Object.keys(value);
-  const isLikeSchema = keys.includes('example') && keys.some((key) => ofSchemas.includes(key));
+  const isLikeSchema = keys.includes('example') && keys.some((key) => schemaKeywords.includes(key));
   return [
-    ...(isInExample && isLikeSchema ? [`${place} is an example that looks like a schema`] : []),
+    ...(isInExample && isLikeSchema ? [`${place} is an example with the form of a schema`] : []),
     ...Object.entries(value).flatMap(([key, one]) =>
       examplesLikeSchemas(one, `${place}.${key}`, isInExample || key === 'example'),
     ),

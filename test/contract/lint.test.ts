@@ -19,7 +19,7 @@ interface Problem {
   readonly location: readonly { readonly pointer?: string }[];
 }
 
-/** Every problem that the linter has with a document, warnings as well. It talks to nobody. */
+/** All linter errors and warnings. Runs offline. */
 async function lint(document: string): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'sandbank-lint-'));
   try {
@@ -37,7 +37,7 @@ async function lint(document: string): Promise<readonly string[]> {
       '1000',
     ];
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
-    // It ends with 1 when it has found errors, and says which just as well.
+    // The exit code is 1 when it finds errors; stdout lists them all the same.
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       cwd: root,
       env,
@@ -53,7 +53,7 @@ async function lint(document: string): Promise<readonly string[]> {
   }
 }
 
-describe('the OpenAPI document that a server serves', () => {
+describe('the OpenAPI document of a server', () => {
   let server: Server;
   let document: Record<string, unknown>;
 
@@ -64,11 +64,11 @@ describe('the OpenAPI document that a server serves', () => {
   });
   afterAll(() => server?.close());
 
-  test('passes the strict rules of redocly without an error or a warning', async () => {
+  test('passes the strict redocly rules without an error or a warning', async () => {
     expect(await lint(JSON.stringify(document))).toEqual([]);
   });
 
-  test('is really looked at: a tag without a description and an example that breaks its schema are found', async () => {
+  test('is actually checked: a tag without a description and an invalid example are found', async () => {
     const text = JSON.stringify({ ...document, tags: [{ name: 'Sandbox' }] });
     const problems = await lint(text.replace('"example":{"amount":12500', '"example":{"amount":"much"'));
     expect(problems).toContainEqual(expect.stringContaining('error tag-description'));

@@ -1,9 +1,9 @@
-// The generator on documents made up here: where it puts what is not there yet, and what it says when it cannot.
+// The SDK generator with synthetic documents: method names of new operations, generated types and error messages.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ApiDocument, ApiOperation, Schema } from '../../scripts/sdk/document.ts';
 import { generateSdk } from '../../scripts/sdk/generate.ts';
-import { placeOf } from '../../scripts/sdk/places.ts';
+import { methodNameOf } from '../../scripts/sdk/method-names.ts';
 
 const document = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
@@ -29,7 +29,7 @@ const withPath = (
   components: { schemas: { ...document.components.schemas, ...schemas } },
 });
 
-describe('the place of an operation', () => {
+describe('the method of an operation', () => {
   test.each([
     ['GET', 'fault_plans', 'listFaultPlans', 'faultPlans.list'],
     ['POST', 'fault_plans', 'createFaultPlan', 'faultPlans.create'],
@@ -47,7 +47,7 @@ describe('the place of an operation', () => {
     ['GET', 'balances', 'getBalances', 'ledger.balances'],
     ['POST', 'webhooks/{id}/rotate_secret', 'rotateWebhookSecret', 'webhooks.rotateSecret'],
   ])('%s %s is %s: sandbank.%s()', (verb, path, id, name) => {
-    const { namespace, method } = placeOf(verb, `/_api/developer_api_${path}`, operation(id));
+    const { namespace, method } = methodNameOf(verb, `/_api/developer_api_${path}`, operation(id));
     expect([namespace, method].filter(Boolean).join('.')).toBe(name);
   });
 
@@ -55,15 +55,15 @@ describe('the place of an operation', () => {
     [
       'POST',
       '/_api/developer_api_vouchers',
-      /createIt \(POST .+\): no namespace of the SDK is named for `vouchers`.+scripts\/sdk\/places\.ts/,
+      /createIt \(POST .+\): the SDK has no namespace for `vouchers`.+scripts\/sdk\/method-names\.ts/,
     ],
     ['POST', '/_api/developer_api_payments/{id}', /gives it no method.+`exceptions`/],
-    ['GET', '/other', /does not begin with/],
-  ])('%s %s has none, and the sentence says what to do', (verb, path, words) => {
-    expect(() => placeOf(verb, path, operation('createIt'))).toThrow(words);
+    ['GET', '/other', /does not start with/],
+  ])('%s %s has none, and the error says what to do', (verb, path, message) => {
+    expect(() => methodNameOf(verb, path, operation('createIt'))).toThrow(message);
   });
 
-  test('two operations in one place are refused', () => {
+  test('two operations with one method name are rejected', () => {
     const json = { 'application/json': { schema: { $ref: '#/components/schemas/Payment' } } };
     const twice = withPath(
       '/_api/developer_api_payments/{id}/parts/advance',
@@ -76,10 +76,10 @@ describe('the place of an operation', () => {
   });
 });
 
-describe('what is generated', () => {
+describe('generated code', () => {
   const textOf = (from: ApiDocument, name: string) => generateSdk(from).get(`sdk/generated/${name}.ts`) ?? '';
 
-  test('another form of an answer is a method of its own, and a stream is left to the hand', () => {
+  test('another content type is a separate method, and a stream is left to hand-written code', () => {
     const schema = { $ref: '#/components/schemas/Coverage' };
     const coverage = operation('getCoverage', {
       'application/json': { schema },
@@ -107,14 +107,14 @@ describe('what is generated', () => {
   });
 
   test.each<[string, Schema, string]>([
-    ['words', { enum: ['a', "it's"] }, `export type Thing = 'a' | 'it\\'s';`],
+    ['an enum', { enum: ['a', "it's"] }, `export type Thing = 'a' | 'it\\'s';`],
     [
-      'words beside any text',
+      'an open enum',
       { anyOf: [{ enum: ['a', 'b'] }, { type: 'string' }] },
       `export type Thing = 'a' | 'b' | (string & {});`,
     ],
     [
-      'one of two',
+      'one of two fields',
       {
         type: 'object',
         properties: { a: { type: 'integer' }, b: { type: 'string' } },
@@ -123,7 +123,7 @@ describe('what is generated', () => {
       `export type Thing = {\n  a: number;\n  b?: undefined;\n} | {\n  a?: undefined;\n  b: string;\n};`,
     ],
     [
-      'at least one of two, and more',
+      'at least one of two fields, and a required one',
       {
         type: 'object',
         properties: { a: { type: 'integer' }, b: { type: 'string' }, c: { type: 'boolean' } },
@@ -138,21 +138,21 @@ describe('what is generated', () => {
       'export type Thing = Record<string, number>;',
     ],
     [
-      'a list that may be empty-handed',
+      'a list with nullable items',
       { type: 'array', items: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
       'export type Thing = (string | null)[];',
     ],
     [
-      'words and a default',
+      'a description and a default',
       { type: 'object', properties: { a: { type: 'boolean', default: false, description: 'Says */ it.' } } },
-      `export interface Thing {\n  /** Says *\\/ it. Without it: \`false\`. */\n  a?: boolean;\n}`,
+      `export interface Thing {\n  /** Says *\\/ it. Default: \`false\`. */\n  a?: boolean;\n}`,
     ],
   ])('%s', (_name, schema, text) => {
     const more = { ...document, components: { schemas: { ...document.components.schemas, Thing: schema } } };
     expect(textOf(more, 'shapes')).toContain(text);
   });
 
-  test('what it does not know it refuses', () => {
+  test('rejects an unknown schema type', () => {
     const more = {
       ...document,
       components: { schemas: { ...document.components.schemas, Thing: { type: 'tuple' } } },
@@ -160,10 +160,10 @@ describe('what is generated', () => {
     expect(() => generateSdk(more)).toThrow(/cannot turn this schema into a type/);
   });
 
-  test('words that are gone from their place are missed', () => {
+  test('reports an enum that is no longer at its location', () => {
     const { EventCreate: _gone, ...schemas } = document.components.schemas;
     expect(() => generateSdk({ ...document, components: { schemas } })).toThrow(
-      /The words of EventType are no longer at EventCreate/,
+      /The enum of EventType is no longer at EventCreate/,
     );
   });
 });

@@ -1,7 +1,7 @@
 import { encodeCursor } from '../../src/kernel/list.ts';
 
-/** What an attempt to deliver takes from the real world, as it might have been. */
-const ofAttempts: Readonly<Record<string, unknown>> = {
+/** Fixed values for the fields of a delivery attempt that depend on real time. */
+const fixedValues: Readonly<Record<string, unknown>> = {
   durationMs: 12,
   idempotencyKey: 'order-1001',
   'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
@@ -10,19 +10,19 @@ const ofAttempts: Readonly<Record<string, unknown>> = {
 const sentAt = '2026-11-15T09:30:08.000Z';
 const secret = `whsec_${Buffer.from('a secret that is only an example').toString('base64')}`;
 
-// The walk moves the clock by a second now and then, so that the clock is ahead of the real time by some of them.
+// The run advances the clock by one second several times, so the clock is a few seconds ahead of real time.
 const aheadMs = 60_000;
 
-/** The real time that a walk took. */
+/** Start and end of the run in real time. */
 export interface RealSpan {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Takes out of answers what is different at every run: ids become numbered ones in the order in which they first appear,
- * secrets become one that is no secret, and the real time becomes the time of the examples. Only the span of the walk itself is
- * real: with five minutes around it, an instant that an example names was taken for it when the day came.
+ * Replaces values that differ between runs: ids become sequential in order of appearance, secrets become a fixed example, and real
+ * instants become the example time. Only instants within the run count as real: with a margin of five minutes, a fixed instant of an
+ * example was replaced too when that day came.
  */
 export function stable(value: unknown, receiverUrl: string, { from, to }: RealSpan): unknown {
   const numbers = new Map<string, number>();
@@ -38,7 +38,7 @@ export function stable(value: unknown, receiverUrl: string, { from, to }: RealSp
         /\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}\b/g,
         (id, kind) => `${kind}_01kd3rn3c0e00800${numberOf(id, 10)}`,
       )
-      // What the simulated providers call things.
+      // Ids of the simulated providers.
       .replace(/\b([a-z]{2})_[A-Za-z0-9]{24}\b/g, (id, kind) => `${kind}_3MmlLrLkdIwHu7ix${numberOf(id, 8)}`)
       .replace(/\bTW\d{14}\b/g, (id) => `TW${numberOf(id, 14)}`)
       .replace(/\b\d{18}\b/g, (id) => `4${numberOf(id, 17)}`)
@@ -48,7 +48,7 @@ export function stable(value: unknown, receiverUrl: string, { from, to }: RealSp
         Date.parse(time) >= from && Date.parse(time) <= to + aheadMs ? sentAt : time,
       );
   const walk = (part: unknown, key: string): unknown => {
-    if (key in ofAttempts) return ofAttempts[key];
+    if (key in fixedValues) return fixedValues[key];
     if (key === 'secretHint') return secret.slice(-4);
     if (key === 'nextCursor' && typeof part === 'string')
       return encodeCursor(stableText(Buffer.from(part, 'base64url').toString('latin1')));

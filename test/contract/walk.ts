@@ -9,21 +9,21 @@ import { openApp, openServer } from '../support/server.ts';
 import { newKey } from '../support/tenant.ts';
 import { stable } from './stable.ts';
 
-/** What an operation was asked, and what it answered. */
+/** Request and response of an operation. */
 export interface Exchange {
   readonly request?: unknown;
   readonly response: unknown;
 }
 
-/** When the examples take place. Every request comes a second after the one before. */
+/** Start time of the examples. Requests are one second apart. */
 const start = Date.parse('2026-11-15T09:30:00.000Z');
 
 /**
- * A day in the life of a shop, on a real server: every operation is called once in a way that is worth showing. What is
- * random in the answers (ids, secrets, ports) is made stable, so that the examples change only when the answers do.
+ * Calls every operation once with realistic data on a real server and returns the exchanges. Random values (ids, secrets, ports) are
+ * replaced by fixed ones, so that the examples change only when the responses do.
  */
-export async function playExamples(): Promise<Readonly<Record<string, Exchange>>> {
-  // No workers: they would go by the real time, and the examples have a time of their own.
+export async function runExamples(): Promise<Readonly<Record<string, Exchange>>> {
+  // No workers: they use real time, and the examples use a fixed time.
   const server = await openServer('pglite', { role: 'api' });
   const receiver = await openReceiver();
   let now = start;
@@ -38,11 +38,11 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
     const call = caller(app, key, exchanges, () => {
       now += 1_000;
     });
-    // What is sent to a receiver is sent in the real world.
+    // Requests to a receiver are sent in real time.
     const callNow = caller(server.app, key, exchanges, () => undefined);
     /**
      * Resolves when all due deliveries were sent; the examples do not show it. A delivery that is sent during a clock advance carries
-     * the clock's time, an earlier one carries the real time. So no delivery may be pending when the advance begins.
+     * the clock's time, an earlier one carries the real time. So no delivery may be pending when the advance starts.
      */
     const settle = async () => {
       const client = new ApiClient(app, key);
@@ -52,7 +52,7 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
       });
       await client.post('developer_api_clock/advance', { seconds: 1 });
     };
-    await walk(call, callNow, settle, receiver.url);
+    await callAll(call, callNow, settle, receiver.url);
     const order = routes
       .map(({ operationId }) => operationId)
       .filter((name) => exchanges[name] !== undefined);
@@ -70,17 +70,17 @@ export async function playExamples(): Promise<Readonly<Record<string, Exchange>>
 
 type Call = (operationId: string, params?: Readonly<Record<string, string>>, body?: unknown) => Promise<Body>;
 
-/** They list all that there is, on dozens of pages: two of each kind show what they look like. */
+/** These responses have dozens of pages, so the examples show two items of each kind. */
 const catalogues: ReadonlySet<string> = new Set(['getCapabilities', 'getStateMachines', 'getCoverage']);
 
-/** `webhooks` of the document has all events. Linters take an entry with `type` and `example` for a schema. */
-const looksLikeSchema = (value: unknown): boolean =>
+/** The `webhooks` section of the document has all events. Linters treat an entry with `type` and `example` as a schema. */
+const hasSchemaForm = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'type' in value && 'example' in value;
 
 function shortened(value: unknown): unknown {
   if (Array.isArray(value))
     return value
-      .filter((one) => !looksLikeSchema(one))
+      .filter((one) => !hasSchemaForm(one))
       .slice(0, 2)
       .map(shortened);
   if (typeof value !== 'object' || value === null) return value;
@@ -90,7 +90,7 @@ function shortened(value: unknown): unknown {
   return Object.fromEntries(first ? [...short, ['eventSchemas', Object.fromEntries([first])]] : short);
 }
 
-/** The last call of an operation is the one that is shown. */
+/** The example of an operation is its last call. */
 function caller(
   app: FastifyInstance,
   key: string,
@@ -105,14 +105,14 @@ function caller(
     const path = route.path.replace(/\{(\w+)\}/g, (_match, name: string) => inPath[name] ?? '');
     tick();
     const answer = route.method === 'GET' ? await client.get(path, query) : await client.post(path, body);
-    if (answer.status >= 300) throw new Error(`${operationId} was refused: ${answer.text}`);
+    if (answer.status >= 300) throw new Error(`${operationId} failed: ${answer.text}`);
     const response = catalogues.has(operationId) ? shortened(answer.body) : answer.body;
     exchanges[operationId] = { ...(body === undefined ? {} : { request: body }), response };
     return answer.body;
   };
 }
 
-async function walk(call: Call, callNow: Call, settle: () => Promise<void>, url: string): Promise<void> {
+async function callAll(call: Call, callNow: Call, settle: () => Promise<void>, url: string): Promise<void> {
   for (const operation of ['getStatus', 'getCapabilities', 'getStateMachines', 'getClock'])
     await call(operation);
   const endpoint = await webhooks(call, callNow, url);
@@ -133,8 +133,8 @@ async function walk(call: Call, callNow: Call, settle: () => Promise<void>, url:
 }
 
 async function webhooks(call: Call, callNow: Call, url: string): Promise<string> {
-  const asked = { url, eventTypes: ['payment.*', 'transfer.completed'], retryProfile: 'fast' };
-  const { id } = await call('createWebhook', {}, asked);
+  const input = { url, eventTypes: ['payment.*', 'transfer.completed'], retryProfile: 'fast' };
+  const { id } = await call('createWebhook', {}, input);
   await call('updateWebhook', { id }, { description: 'Orders', maxConcurrency: 1 });
   await call('rotateWebhookSecret', { id }, { overlapSeconds: 3_600 });
   await callNow('testWebhook', { id }, { type: 'payment.captured' });
@@ -147,18 +147,18 @@ async function webhooks(call: Call, callNow: Call, url: string): Promise<string>
 }
 
 async function payments(call: Call, customerId: string): Promise<void> {
-  const asked = {
+  const input = {
     amount: 12_500,
     currency: 'EUR',
     customerId,
     captureMethod: 'manual',
     reference: 'order-1001',
   };
-  const { id } = await call('createPayment', {}, { ...asked, metadata: { cart: '81' } });
+  const { id } = await call('createPayment', {}, { ...input, metadata: { cart: '81' } });
   await call('advancePayment', { id }, { to: 'authorized' });
   await call('advancePayment', { id }, { action: 'capture', amount: 10_000, final: true });
   await call('refundPayment', { id }, { amount: 2_500, reason: 'One item was sent back' });
-  const pending = await call('createPayment', {}, { ...asked, scenario: 'refund_pending' });
+  const pending = await call('createPayment', {}, { ...input, scenario: 'refund_pending' });
   await call('advancePayment', { id: pending.id }, { to: 'captured' });
   const refund = await call(
     'refundPayment',
@@ -166,14 +166,14 @@ async function payments(call: Call, customerId: string): Promise<void> {
     { amount: 2_500, reason: 'One item was sent back' },
   );
   await call('advanceRefund', { id: refund.id }, { action: 'succeed' });
-  const disputed = await call('createPayment', {}, { ...asked, reference: 'order-1002' });
+  const disputed = await call('createPayment', {}, { ...input, reference: 'order-1002' });
   const { disputeId } = await call('advancePayment', { id: disputed.id }, { to: 'disputed' });
   const evidence = { receipt: 'https://shop.example/receipts/1002' };
   await call('advanceDispute', { id: String(disputeId) }, { action: 'submit_evidence', evidence });
   const settled = await call(
     'createPayment',
     {},
-    { ...asked, metadata: { cart: '81' }, scenario: 'approve' },
+    { ...input, metadata: { cart: '81' }, scenario: 'approve' },
   );
   await call('advancePayment', { id: settled.id }, { to: 'settled' });
   await call('advancePayment', { id: settled.id }, { action: 'refund', amount: 2_500 });

@@ -6,7 +6,7 @@ import { openPglite } from '../../src/db/pglite.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import type { ColumnType } from '../../src/kernel/table.ts';
 
-// Text as the API lets it pass: well-formed Unicode without U+0000.
+// Text that the API accepts: well-formed Unicode without U+0000.
 const text = fc
   .string({ unit: 'grapheme', maxLength: 300 })
   .filter((value) => !value.includes('\0') && value.isWellFormed());
@@ -21,7 +21,7 @@ const values: Readonly<Record<ColumnType, fc.Arbitrary<unknown>>> = {
   bytea: fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes)),
 };
 
-describe.each(['pglite', 'postgres'] as const)('a column of a batch on %s', (kind) => {
+describe.each(['pglite', 'postgres'] as const)('array parameters on %s', (kind) => {
   let database: Database;
   beforeAll(async () => {
     database =
@@ -32,7 +32,7 @@ describe.each(['pglite', 'postgres'] as const)('a column of a batch on %s', (kin
   afterAll(() => database.close());
 
   it.each(Object.keys(values) as ColumnType[])(
-    'of %s comes back as it was sent, nulls and emptiness included',
+    'of %s round-trip unchanged, including nulls and empty arrays',
     async (type) => {
       await fc.assert(
         fc.asyncProperty(

@@ -10,20 +10,20 @@ import { testSeed } from '../support/seed.ts';
 const LATE_MS_MAX = 200;
 const LIMITS = { connectMsMax: 1_000, queryMsMax: 60, lockMsMax: 1_000 };
 const CALLERS = 6;
-/** How many times as many rounds a slow machine may take. */
+/** Factor by which a slow machine may exceed the number of rounds. */
 const ROUNDS_MORE_MAX = 50;
 
-/** `unavailable` is what a caller may be told when an answer is late. Anything else is a bug, above all another caller's answer. */
-async function answerOrUnavailable<Result>(asked: Promise<Result>): Promise<Result | undefined> {
+/** A late response may fail as `unavailable`. Any other outcome is a bug, above all the response to another caller. */
+async function answerOrUnavailable<Result>(pending: Promise<Result>): Promise<Result | undefined> {
   try {
-    return await asked;
+    return await pending;
   } catch (error) {
     if (error instanceof DatabaseFailure && error.kind === 'unavailable') return undefined;
     throw error;
   }
 }
 
-describe(`the session of an embedded database that answers late (seed ${testSeed})`, () => {
+describe(`an embedded database with late responses (seed ${testSeed})`, () => {
   let database: Database;
   const crashes: Error[] = [];
 
@@ -46,17 +46,17 @@ describe(`the session of an embedded database that answers late (seed ${testSeed
     delete process.env.LATE_MS_MAX;
   });
 
-  it('answers every caller with its own rows, or with a failure', async () => {
+  it('returns every caller its own rows, or a failure', async () => {
     const rounds = effort(30, 1_000);
     let answered = 0;
     let failed = 0;
-    // Both must happen, or nothing was tried. On a slow machine that takes more rounds.
+    // Both outcomes must occur for the test to be meaningful. A slow machine needs more rounds.
     const isEnough = (number: number) =>
       number >= rounds * ROUNDS_MORE_MAX || (number >= rounds && answered > CALLERS && failed > 5);
     const caller = async (name: string): Promise<void> => {
       for (let number = 0; !isEnough(number); number += 1) {
         const statement = { name: 'echo', text: 'select $1::text as caller, $2::integer as number' };
-        const asked =
+        const pending =
           number % 3 === 0
             ? database.transaction(async (connection) => {
                 const effect = { name: 'effect', text: 'insert into effects values ($1, $2)' };
@@ -68,7 +68,7 @@ describe(`the session of an embedded database that answers late (seed ${testSeed
                 return rows;
               })
             : database.query<object>(statement, [name, number]);
-        const rows = await answerOrUnavailable(asked);
+        const rows = await answerOrUnavailable(pending);
         if (rows === undefined) failed += 1;
         else {
           answered += 1;
@@ -113,7 +113,7 @@ describe(`the session of an embedded database that answers late (seed ${testSeed
 });
 
 describe('a PostgreSQL statement that a caller stops waiting for', () => {
-  it('takes its connection with it: later callers get their own rows on other connections', async () => {
+  it('loses its connection: later callers get their own rows on other connections', async () => {
     const database = openPostgres(inject('postgresUrl'), () => undefined, LIMITS);
     const backends = new Set<number>();
     const late = new Set<number>();
@@ -125,7 +125,7 @@ describe('a PostgreSQL statement that a caller stops waiting for', () => {
       for (let number = 0; !isEnough(number) && number < rounds * ROUNDS_MORE_MAX; number += 1) {
         const isLate = (number + name.length) % 5 === 0;
         const seconds = isLate ? (LIMITS.queryMsMax * 2) / 1_000 : 0;
-        const asked = database.transaction(async (connection) => {
+        const pending = database.transaction(async (connection) => {
           // The server would cancel the statement first; here the caller gives up while it runs.
           await connection.script('set local statement_timeout = 0');
           const [backend] = await connection.query<{ pid: number }>(pid, []);
@@ -138,7 +138,7 @@ describe('a PostgreSQL statement that a caller stops waiting for', () => {
           };
           return connection.query<object>(statement, [name, number, seconds]);
         });
-        const rows = await answerOrUnavailable(asked);
+        const rows = await answerOrUnavailable(pending);
         if (isLate) expect(rows).toBeUndefined();
         else if (rows !== undefined) expect(rows).toEqual([{ caller: name, number, pg_sleep: '' }]);
       }
@@ -178,7 +178,7 @@ describe('a session that cannot be cleaned', () => {
     expect(cleaningProblem(new Uint8Array(bytes))).toMatch(problem);
   });
 
-  it('is not seen where a notice precedes the idle status', () => {
+  it('is not reported when a notice precedes the idle status', () => {
     const notice = [0x4e, 0, 0, 0, 5, 0];
     expect(cleaningProblem(new Uint8Array([...notice, 0x5a, 0, 0, 0, 5, 0x49]))).toBeUndefined();
   });

@@ -1,5 +1,5 @@
-// The worker thread of the embedded database, with answers that come late at random: a slow machine, a suspended process.
-// Times in milliseconds come from the environment of the thread's parent: LATE_SEED, LATE_MS_MAX.
+// The worker thread of the embedded database with randomly delayed responses, as on a slow machine or in a suspended process.
+// Environment variables of the parent thread: LATE_SEED and LATE_MS_MAX (milliseconds).
 import process from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';

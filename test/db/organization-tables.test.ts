@@ -4,7 +4,7 @@ import { resources } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 
-describe.each(databaseKinds)('the tables of organizations on %s', (kind) => {
+describe.each(databaseKinds)('organization tables on %s', (kind) => {
   let server: Server;
   beforeAll(async () => {
     server = await sharedServer(kind);
@@ -22,18 +22,18 @@ describe.each(databaseKinds)('the tables of organizations on %s', (kind) => {
     return rows.map(({ name }) => name);
   };
 
-  test('every table with an organization says what a reset and a snapshot do with it', async () => {
+  test('every table with org_id declares its reset and snapshot policy', async () => {
     const listed = organizationTables.map(({ name }) => name);
     expect(
       [...listed].sort(),
-      'a new table needs a line in src/engine/organization-tables.ts: kept, record, trace or own',
+      'a new table needs a line in src/engine/organization-tables.ts: configuration, record, trace or own',
     ).toEqual(await names('org_id'));
     expect(new Set(listed).size).toBe(listed.length);
   });
 
-  test('every table with ids says of which kind they are', async () => {
+  test('every table with ids declares their kind', async () => {
     const withIds = organizationTables.filter(({ ids }) => ids !== undefined).map(({ name }) => name);
-    // Timers have the ids of their records, and uses those of their keys.
+    // Timers have the ids of their records, and key uses those of their keys.
     const borrowed = ['timers', 'api_key_uses'];
     const all = new Set(organizationTables.map(({ name }) => name));
     const found = (await names('id')).filter((name) => all.has(name) && !borrowed.includes(name));
@@ -41,8 +41,8 @@ describe.each(databaseKinds)('the tables of organizations on %s', (kind) => {
   });
 });
 
-test('what has a state is kept, or a record, or stays with its server: never half of it', () => {
-  const fates = new Map(organizationTables.map(({ name, resetPolicy }) => [name, resetPolicy]));
+test('a resource table is never half reset: its policy is configuration, record or own', () => {
+  const policies = new Map(organizationTables.map(({ name, resetPolicy }) => [name, resetPolicy]));
   for (const { table, name } of resources)
-    expect(['kept', 'record', 'own'], name).toContain(fates.get(table.name));
+    expect(['configuration', 'record', 'own'], name).toContain(policies.get(table.name));
 });

@@ -3,10 +3,11 @@ import type { Database } from '../../src/db/database.ts';
 import { openPglite } from '../../src/db/pglite.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { createReader } from '../../src/db/reader.ts';
+import type { Id } from '../../src/kernel/ids.ts';
 import { defineTable } from '../../src/kernel/table.ts';
 
 interface Thing {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly id: string;
   readonly version: number;
   readonly name: string;
@@ -39,21 +40,21 @@ describe.each(['pglite', 'postgres'] as const)('a record looked up by key on %s'
     await database.close();
   });
 
-  it('is read once and then only confirmed, as the same row', async () => {
+  it('is read once, then only its version is confirmed and the same row returned', async () => {
     const reader = createReader(database);
     const first = await reader.byKey(things, 'o', 'i1');
     expect(first).toEqual({ orgId: 'o', id: 'i1', version: 1, name: 'first' });
     expect(await reader.byKey(things, 'o', 'i1')).toBe(first);
   });
 
-  it('shows a change that somebody else committed, at once', async () => {
+  it('shows a change committed by another session at once', async () => {
     const reader = createReader(database);
     await reader.byKey(things, 'o', 'i2');
     await run(`update reader_things set name = 'second', version = 2 where id = 'i2'`);
     expect(await reader.byKey(things, 'o', 'i2')).toMatchObject({ version: 2, name: 'second' });
   });
 
-  it('is gone when it is gone, and back when it is back', async () => {
+  it('disappears after a delete and reappears after an insert', async () => {
     const reader = createReader(database);
     await reader.byKey(things, 'o', 'i3');
     await run(`delete from reader_things where id = 'i3'`);
@@ -62,13 +63,13 @@ describe.each(['pglite', 'postgres'] as const)('a record looked up by key on %s'
     expect(await reader.byKey(things, 'o', 'i3')).toMatchObject({ version: 7 });
   });
 
-  it('belongs to its organization only', async () => {
+  it('is visible to its organization only', async () => {
     const reader = createReader(database);
     await reader.byKey(things, 'o', 'i4');
     expect(await reader.byKey(things, 'other', 'i4')).toBeUndefined();
   });
 
-  it('finds its own way in a crowd of known, changed, absent and repeated ones', async () => {
+  it('returns the right row among 600 cached, changed, missing and repeated keys', async () => {
     const reader = createReader(database);
     const ids = Array.from({ length: 600 }, (_, i) => `i${i + 1}`);
     await Promise.all(ids.slice(0, 300).map((id) => reader.byKey(things, 'o', id)));
@@ -82,7 +83,7 @@ describe.each(['pglite', 'postgres'] as const)('a record looked up by key on %s'
     expect(rows[499]?.name).toBe('changed');
   });
 
-  it('fails for all who wait when the query fails, and works again afterwards', async () => {
+  it('fails for all waiting callers when the query fails, and works again afterwards', async () => {
     const reader = createReader(database);
     await run('alter table reader_things rename to reader_hidden');
     const outcomes = await Promise.allSettled(['i1', 'i2'].map((id) => reader.byKey(things, 'o', id)));

@@ -1,4 +1,4 @@
-// The worker thread of an embedded database that never leaves its transaction: what a new connection finds is not clean.
+// The worker thread of an embedded database that never ends its transaction, so that the session of the next caller is not clean.
 import { PGlite } from '@electric-sql/pglite';
 
 const { execProtocolRawStream } = PGlite.prototype;

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-/** What the tests of the docs read: the sources in docs/, and what the build made of them. */
+/** Access to the documentation sources in docs/ and to the built site. */
 export const root = new URL('../../', import.meta.url);
 export const docs = new URL('docs/', root);
 export const built = new URL('dist/docs/', root);

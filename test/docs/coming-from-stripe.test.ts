@@ -1,4 +1,4 @@
-// The page for people who know Stripe names many things of ours: each has to exist.
+// The page for Stripe users names many identifiers of Sandbank: each must exist.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { errorCatalogue } from '../../src/kernel/errors.ts';
@@ -9,7 +9,7 @@ import { docs } from './built.ts';
 const page = readFileSync(new URL('coming-from-stripe.md', docs), 'utf8');
 const commandPage = readFileSync(new URL('cli.md', docs), 'utf8');
 
-/** The cells of each row of the table below a heading, without its head. */
+/** The cells of each row of the table below a heading, without the header row. */
 function tableBelow(heading: string): readonly (readonly string[])[] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const lines = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| '));

@@ -21,7 +21,7 @@ interface SearchScript {
 const home = readFileSync(new URL('index.html', built), 'utf8');
 const assetOf = (name: string) => new RegExp(`data-${name}="/docs/([^"]+)"`).exec(home)?.[1] ?? '';
 
-/** The script and the index that a browser loads, from a real server. */
+/** Runs the script and the index that a browser loads from a real server. */
 describe('the search', () => {
   let server: Server;
   let search: (query: string) => readonly Result[];

@@ -21,14 +21,14 @@ describe('the navigation', () => {
     expect([...markdown.keys()].map(nameOf).filter((name) => !listed.includes(name))).toEqual([]);
   });
 
-  test('names no page that is not there', () => {
-    const made = ['reference', 'operations', 'decisions'];
+  test('lists only existing pages', () => {
+    const generatedPages = ['reference', 'operations', 'decisions'];
     const names = new Set([...markdown.keys()].map(nameOf));
-    const missing = listed.filter((name) => !names.has(name) && !made.includes(name));
+    const missing = listed.filter((name) => !names.has(name) && !generatedPages.includes(name));
     expect(missing).toEqual([]);
   });
 
-  test('leads from each page to the next and back', () => {
+  test('links each page to the next and the previous one', () => {
     const order = listed.filter((name) => pages.some(({ file }) => file === `${name}.html`));
     expect(order.length).toBeGreaterThan(25);
     for (const [place, name] of order.entries()) {
@@ -52,7 +52,7 @@ describe('links', () => {
   const elsewhere = new Set(['/console', '/openapi.json', '/docs/reference']);
   const files = new Set(served.map(({ path }) => path));
 
-  test.each(pages)('of $path lead to a page, and to a place on it', ({ path, file }) => {
+  test.each(pages)('of $path lead to existing pages and anchors', ({ path, file }) => {
     const links = [...htmlOf(file).matchAll(/<a [^>]*?href="([^"]+)"/g)].map(([, href]) => href ?? '');
     const broken = links.filter((href) => {
       if (/^https?:/.test(href)) return false;
@@ -65,11 +65,11 @@ describe('links', () => {
     const ids = idsOf.get(path) ?? [];
     expect(
       ids.filter((id, place) => ids.indexOf(id) !== place),
-      'ids that are there twice',
+      'duplicate ids',
     ).toEqual([]);
   });
 
-  test('of scripts, styles and pictures lead to files', () => {
+  test('of scripts, styles and images lead to existing files', () => {
     for (const { path, file } of served.filter(({ kind }) => kind === 'page' || kind === 'reference')) {
       for (const [, source = ''] of htmlOf(file).matchAll(
         /(?:src|data-search-(?:script|index)|stylesheet" href)="([^"]+)"/g,
@@ -81,7 +81,7 @@ describe('links', () => {
   });
 });
 
-describe('what is generated', () => {
+describe('generated pages', () => {
   test('every error code has its entry and its anchor', () => {
     const html = htmlOf('errors.html');
     for (const code of Object.keys(errorCatalogue))
@@ -93,27 +93,27 @@ describe('what is generated', () => {
     for (const { type } of eventCatalogue) expect(html).toContain(`<td><code>${type}</code></td>`);
   });
 
-  test('every operation is on the page that needs no script', () => {
+  test('every operation is on the page without JavaScript', () => {
     const html = htmlOf('operations.html');
     for (const { path } of routes) expect(html).toContain(`<code>/_api/${path}</code>`);
     expect(html.match(/<tr><td><code>(GET|POST)<\/code>/g)).toHaveLength(routes.length);
   });
 
-  test('every lifecycle is drawn, with all its states, and told in words', () => {
+  test('every lifecycle has a diagram with all states and a text alternative', () => {
     const drawings = [...htmlOf('states.html').matchAll(/<svg [\s\S]*?<\/svg>/g)].map(([svg]) => svg);
-    const told = resources.filter(({ emitsEvents }) => emitsEvents);
-    expect(drawings).toHaveLength(told.length);
-    for (const [place, { machine }] of told.entries()) {
+    const withEvents = resources.filter(({ emitsEvents }) => emitsEvents);
+    expect(drawings).toHaveLength(withEvents.length);
+    for (const [place, { machine }] of withEvents.entries()) {
       const svg = drawings[place] ?? '';
       for (const state of machine.states) expect(svg).toContain(`>${state}</text>`);
       expect(svg).toMatch(/role="img" aria-labelledby="\S+ \S+"/);
-      expect(svg).toMatch(/<desc id="\S+">\S+ makes it \S+;? ?/);
+      expect(svg).toMatch(/<desc id="\S+">\S+ creates it as \S+;? ?/);
       expect(svg).not.toContain('NaN');
     }
   });
 
   test.each(['payments', 'refunds', 'disputes', 'customers', 'transfers', 'webhooks'])(
-    'the page of %s shows its lifecycle',
+    'the %s page shows its lifecycle',
     (name) => {
       const html = htmlOf(`${name}.html`);
       expect(html.match(/<svg /g)).toHaveLength(1);
@@ -122,7 +122,7 @@ describe('what is generated', () => {
   );
 });
 
-describe('what is served', () => {
+describe('the documentation server', () => {
   let server: Server;
   beforeAll(async () => {
     server = await openServer('pglite');
@@ -130,7 +130,7 @@ describe('what is served', () => {
   afterAll(() => server?.close());
   const get = (url: string, headers: Record<string, string> = {}) => server.app.inject({ url, headers });
 
-  test('every page, also as Markdown, needs no key', async () => {
+  test('serves every page, also as Markdown, without a key', async () => {
     for (const { path, kind } of served) {
       const { statusCode, headers } = await get(path);
       expect(statusCode, path).toBe(200);
@@ -143,7 +143,7 @@ describe('what is served', () => {
     expect((await get('/docs/architecture.md')).body).toBe(markdown.get('ARCHITECTURE.md'));
   });
 
-  test('pages allow no script and no style but files of ours, and load nothing from elsewhere', async () => {
+  test('restricts scripts and styles to its own files, and loads nothing from other origins', async () => {
     for (const { path, file } of pages) {
       const policy = String((await get(path)).headers['content-security-policy']);
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self';");
@@ -156,7 +156,7 @@ describe('what is served', () => {
     expect(reference).toContain("connect-src 'self'");
   });
 
-  test('what was read before is not sent again', async () => {
+  test('answers 304 to a matching ETag', async () => {
     const first = await get('/docs/payments');
     const etag = String(first.headers.etag);
     const second = await get('/docs/payments', { 'if-none-match': etag });
@@ -165,7 +165,7 @@ describe('what is served', () => {
     expect((await get('/docs/payments', { 'if-none-match': '"another"' })).statusCode).toBe(200);
   });
 
-  test('pages are compressed for who takes that', async () => {
+  test('compresses pages when the client accepts it', async () => {
     const plain = (await get('/docs/errors')).body;
     const br = await get('/docs/errors', { 'accept-encoding': 'gzip, br' });
     expect(br.headers['content-encoding']).toBe('br');
@@ -175,7 +175,7 @@ describe('what is served', () => {
     expect(gunzipSync(gz.rawPayload).toString()).toBe(plain);
   });
 
-  test('scripts and styles are compressed and kept for a year, by names that change with them', async () => {
+  test('compresses scripts and styles and caches them for a year under content-hashed names', async () => {
     const sources = [...htmlOf('reference.html').matchAll(/(?:src|stylesheet" href)="([^"]+)"/g)];
     expect(sources.length).toBeGreaterThan(3);
     for (const [, source = ''] of sources) {
@@ -187,7 +187,7 @@ describe('what is served', () => {
     }
   });
 
-  test('a page that is not there is a page for people and an error for programs', async () => {
+  test('answers 404 with an HTML page to browsers and with a JSON error to other clients', async () => {
     const person = await get('/docs/nothing', { accept: 'text/html,*/*' });
     expect(person.statusCode).toBe(404);
     expect(person.body).toContain('<h1>Page not found</h1>');
@@ -201,7 +201,7 @@ describe('what is served', () => {
     expect(posted.headers.allow).toBe('GET, HEAD');
   });
 
-  test('commands on the pages have the address of the server that shows them', async () => {
+  test('inserts its own address into the commands on the pages', async () => {
     const app = openApp(server, { publicUrl: () => 'https://sandbank.example.com' });
     for (const url of ['/docs', '/docs/quick-start.md', '/llms.txt', '/llms-full.txt']) {
       const { body } = await app.inject(url);
@@ -227,7 +227,7 @@ describe('what is served', () => {
       expect(body).toContain(`- ${method} http://127.0.0.1:4000/_api/${path} (`);
   });
 
-  test('/llms-full.txt is all pages, one after the other', async () => {
+  test('/llms-full.txt contains all pages', async () => {
     const { body } = await get('/llms-full.txt');
     for (const [name, text] of markdown) expect(body.includes(text.trim()), name).toBe(true);
   });

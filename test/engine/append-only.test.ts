@@ -5,8 +5,8 @@ import { type Tenant, tenant } from '../support/tenant.ts';
 
 const appendOnly = ['events', 'state_history', 'ledger_entries', 'provider_events', 'settlement_lines'];
 
-/** What the database itself refuses, whatever the code may ask of it. */
-describe.each(databaseKinds)('what was written once on %s', (kind) => {
+/** The database enforces these rules itself, independently of the code. */
+describe.each(databaseKinds)('append-only tables on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let other: Tenant;
@@ -20,7 +20,7 @@ describe.each(databaseKinds)('what was written once on %s', (kind) => {
     }
   });
 
-  /** In a transaction that never commits. */
+  /** Runs in a transaction that never commits. */
   async function attempt(sql: string, resetOf?: string): Promise<string> {
     const undone = new Error('undone');
     return server.database
@@ -42,17 +42,20 @@ describe.each(databaseKinds)('what was written once on %s', (kind) => {
     expect(await attempt(`truncate ${table}`)).toMatch(/truncate is refused/);
   });
 
-  test.each(appendOnly)('%s can be deleted by the reset of its own organization alone', async (table) => {
-    const sql = `delete from ${table} where org_id = '${acme.orgId}'`;
-    expect(await attempt(sql, acme.orgId)).toBe('done');
-    expect(await attempt(sql, other.orgId)).toMatch(/append-only: delete is refused/);
-    expect(await attempt(`delete from ${table}`, acme.orgId)).toMatch(/append-only: delete is refused/);
-    expect(
-      await attempt(`update ${table} set request_id = 'x' where org_id = '${acme.orgId}'`, acme.orgId),
-    ).toMatch(/update is refused/);
-  });
+  test.each(appendOnly)(
+    'rows of %s can be deleted only by the reset of their organization',
+    async (table) => {
+      const sql = `delete from ${table} where org_id = '${acme.orgId}'`;
+      expect(await attempt(sql, acme.orgId)).toBe('done');
+      expect(await attempt(sql, other.orgId)).toMatch(/append-only: delete is refused/);
+      expect(await attempt(`delete from ${table}`, acme.orgId)).toMatch(/append-only: delete is refused/);
+      expect(
+        await attempt(`update ${table} set request_id = 'x' where org_id = '${acme.orgId}'`, acme.orgId),
+      ).toMatch(/update is refused/);
+    },
+  );
 
-  test('a reset takes the event from a row of the history, and nothing else', async () => {
+  test('a reset may clear event_id of a history row, and nothing else', async () => {
     const where = `where org_id = '${acme.orgId}'`;
     expect(await attempt(`update state_history set event_id = null ${where}`, acme.orgId)).toBe('done');
     expect(await attempt(`update state_history set event_id = null ${where}`)).toMatch(/update is refused/);
@@ -61,7 +64,7 @@ describe.each(databaseKinds)('what was written once on %s', (kind) => {
     ).toMatch(/update is refused/);
   });
 
-  test.each(['audit', 'audit_seals'])('%s can be deleted by nobody', async (table) => {
+  test.each(['audit', 'audit_seals'])('rows of %s can never be deleted', async (table) => {
     await server.database.query(
       {
         name: '',

@@ -5,11 +5,12 @@ import type { Database } from '../../src/db/database.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
 import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
-import type { Answer } from '../../src/engine/submission.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
 import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
 import { accepted, type CommandContext, type CommandKind, change } from '../../src/kernel/command.ts';
+import type { Id } from '../../src/kernel/ids.ts';
 import { formatId } from '../../src/kernel/ids.ts';
+import type { Answer } from '../../src/kernel/submission.ts';
 import {
   archiveCustomer,
   type CustomerFields,
@@ -41,7 +42,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
   });
   afterAll(() => server?.close());
 
-  /** An engine of the test's own, which tells what it did. */
+  /** A separate engine that records batch sizes, retries and bugs. */
   function observed(settings: Partial<EngineSettings> = {}, database: Database = server.database) {
     const sizes: number[] = [];
     const retries: string[] = [];
@@ -97,7 +98,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
     return row?.n ?? -1;
   }
 
-  async function newCustomer(): Promise<string> {
+  async function newCustomer(): Promise<Id<'customer'>> {
     const suffix = newSuffix();
     await submit(server.engine, createCustomer, ada, { suffix });
     return formatId('customer', suffix);
@@ -110,13 +111,13 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
   };
 
   describe('group commit', () => {
-    test('one command alone is a batch of one', async () => {
+    test('a single command is a batch of one', async () => {
       const { engine, sizes } = observed();
       expect((await pay(engine)).status).toBe(201);
       expect(sizes).toEqual([1]);
     });
 
-    test('what is submitted together is written together, in batches of a bounded size', async () => {
+    test('commands submitted together are written together, in batches of at most batchMax', async () => {
       const { engine, sizes, retries } = observed();
       const before = await count('payments');
       const answers = await Promise.all(Array.from({ length: 600 }, () => pay(engine)));
@@ -126,7 +127,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect(await count('payments')).toBe(before + 600);
     });
 
-    test('what comes while a batch is under way goes into the next', async () => {
+    test('commands submitted while a batch is in flight go into the next batch', async () => {
       const { engine, sizes } = observed({ batchMax: 100 });
       const first = Array.from({ length: 10 }, () => pay(engine));
       const second = first.map((answer) => answer.then(() => pay(engine)));
@@ -134,7 +135,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect(sizes).toEqual([10, 10]);
     });
 
-    test('an answer shows what was written, and is given after it', async () => {
+    test('the response shows the written row, and is sent after the commit', async () => {
       const { body } = await pay(server.engine, {}, { description: 'written' });
       const { id } = JSON.parse(body) as { id: string };
       expect(await count('payments', `id = $2 and description = 'written'`, [id])).toBe(1);
@@ -142,7 +143,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
   });
 
   describe('in one batch', () => {
-    test('each command sees the effects of those before it', async () => {
+    test('each command sees the effects of the previous ones', async () => {
       const { engine, sizes } = observed();
       const id = await newCustomer();
       const answers = await Promise.all([
@@ -167,7 +168,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect(await count('events', 'resource_id = $2', [id])).toBe(4);
     });
 
-    test('a record can be made, changed and ended, and every step is in its history', async () => {
+    test('a record can be created, updated and archived, and every step is in its history', async () => {
       const { engine, sizes } = observed();
       const suffix = newSuffix();
       const id = formatId('customer', suffix);
@@ -188,7 +189,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       ]);
     });
 
-    test('a hundred identical requests make one payment and ninety-nine replays', async () => {
+    test('100 identical requests create one payment and 99 replays', async () => {
       const { engine, sizes, retries } = observed();
       const before = await count('payments');
       const key = randomUUID();
@@ -200,7 +201,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect(retries).toEqual([]);
     });
 
-    test('the same key with another request is refused, whichever comes first is done', async () => {
+    test('the first request of a key is executed, a different request with the same key is rejected', async () => {
       const { engine } = observed();
       const key = randomUUID();
       const [first, second] = await Promise.all([pay(engine, { key }), pay(engine, { key }, { amount: 1n })]);
@@ -208,7 +209,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
     });
   });
 
-  test('requests with one key that fall into different batches wait for each other', async () => {
+  test('requests with the same key in different batches wait for each other', async () => {
     const { engine, retries, sizes } = observed({ batchMax: 1 });
     const key = randomUUID();
     const before = await count('payments');
@@ -228,16 +229,16 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
         throw new Error('secret detail');
       },
     };
-    const undeclared: CommandKind<{ readonly id: string }> = {
+    const undeclared: CommandKind<{ readonly id: Id<'customer'> }> = {
       name: 'test.undeclared',
       success: 'ok',
       reads: () => [],
       decide: ({ id }, _context, rows) => {
         const row = rows.get<CustomerRow>('customer', id);
-        return accepted([], 'customer', row ?? { orgId: '', id });
+        return accepted([], 'customer', row ?? { orgId: formatId('organization', ''), id });
       },
     };
-    /** Breaks a rule that only the database knows of. */
+    /** Violates a check constraint that only the database has. */
     const unstorable: CommandKind<CreatePayment> = {
       name: 'test.unstorable',
       success: 'created',
@@ -247,42 +248,42 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
         return accepted([change(paymentMachine, 'create', null, row)], 'payment', row);
       },
     };
-    /** Its first change is sound, and its second cannot be shown: an instant that is none. */
-    const halfSound: CommandKind<CreatePayment> = {
-      name: 'test.half-sound',
+    /** The first change is valid; the second has an invalid instant and cannot be serialized. */
+    const halfValid: CommandKind<CreatePayment> = {
+      name: 'test.half-valid',
       success: 'created',
       reads: () => [],
       decide: (input, context) => {
-        const sound = rowOf(input, context, context.suffix);
+        const valid = rowOf(input, context, context.suffix);
         const broken = { ...rowOf(input, context, newSuffix()), createdAt: Number.NaN };
-        const changes = [sound, broken].map((row) => change(paymentMachine, 'create', null, row));
-        return accepted(changes, 'payment', sound);
+        const changes = [valid, broken].map((row) => change(paymentMachine, 'create', null, row));
+        return accepted(changes, 'payment', valid);
       },
     };
 
-    /** A payment as the real command would make it. */
+    /** The row that the real command would create. */
     function rowOf(input: CreatePayment, context: CommandContext, suffix: string): PaymentRow {
       const decision = createPayment.decide(
         input,
         { ...context, suffix },
         { get: () => undefined, balance: () => 0n },
       );
-      if (!decision.ok) throw new Error('a payment is made');
+      if (!decision.ok) throw new Error('expected the command to create a payment');
       return decision.answer.row as PaymentRow;
     }
 
     const cases: readonly [what: string, send: (engine: Engine, sent: Sent) => Promise<Answer>][] = [
       ['that throws', (engine, sent) => submit(engine, throwing, null, sent)],
       [
-        'that reads what it did not declare',
+        'that reads an undeclared row',
         (engine, sent) => submit(engine, undeclared, { id: formatId('customer', newSuffix()) }, sent),
       ],
-      ['that the database refuses', (engine, sent) => submit(engine, unstorable, payment, sent)],
-      ['that fails half way', (engine, sent) => submit(engine, halfSound, payment, sent)],
+      ['that violates a database constraint', (engine, sent) => submit(engine, unstorable, payment, sent)],
+      ['that fails half-way', (engine, sent) => submit(engine, halfValid, payment, sent)],
     ];
 
     test.each(cases)(
-      '%s is a 500 for it alone: nothing of it is written, and its neighbours are',
+      '%s is a 500 for that command only: nothing of it is written, the rest of the batch is',
       async (_what, send) => {
         const { engine, sizes, bugs } = observed();
         const [key, suffix] = [randomUUID(), newSuffix()];
@@ -302,20 +303,20 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
         }
         expect(await count('payments')).toBe(before + 2);
         expect(await count('idempotency', 'key = $2', [key])).toBe(0);
-        // Not kept, so the key is free for the request when it is mended.
+        // The response is not stored, so the client can use the key again after a fix.
         expect((await pay(engine, { key })).status).toBe(201);
-        expect(bugs, 'told once').toHaveLength(1);
+        expect(bugs, 'reported once').toHaveLength(1);
       },
     );
   });
 
   describe('a full queue', () => {
-    test('refuses what does not fit, at once and with the time to wait, and takes it later', async () => {
+    test('rejects further commands at once with Retry-After, and accepts them later', async () => {
       const { engine } = observed({ queueMax: 1 });
       const key = randomUUID();
-      const [fits, ...refused] = await Promise.all([pay(engine), pay(engine, { key }), pay(engine)]);
-      expect(fits?.status).toBe(201);
-      for (const answer of refused) {
+      const [queued, ...rejected] = await Promise.all([pay(engine), pay(engine, { key }), pay(engine)]);
+      expect(queued?.status).toBe(201);
+      for (const answer of rejected) {
         expect(answer).toMatchObject({ status: 503, code: 'service_unavailable', retryAfterSeconds: 1 });
       }
       expect((await pay(engine, { key })).isReplay).toBe(false);
@@ -323,7 +324,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
   });
 
   describe('drain', () => {
-    test('ends when all that was submitted is answered', async () => {
+    test('resolves when all submitted commands are answered', async () => {
       const { engine } = observed({ batchMax: 10 });
       let answered = 0;
       const answers = Array.from({ length: 100 }, () => pay(engine).then(() => (answered += 1)));
@@ -333,17 +334,17 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect(answered).toBe(100);
     });
 
-    test('ends at once when nothing is under way', async () => {
+    test('resolves at once when nothing is in flight', async () => {
       await observed().engine.drain();
     });
 
-    test('ends for everybody who waits for it', async () => {
+    test('resolves for every caller', async () => {
       const { engine } = observed();
       void pay(engine);
       await Promise.all([engine.drain(), engine.drain()]);
     });
 
-    test('ends when all that waited was too old to be run, and tells each to come again', async () => {
+    test('resolves when all queued commands have expired, each answered with 503 and Retry-After', async () => {
       const { engine } = observed({ waitMsMax: 0 });
       const answers = Array.from({ length: 3 }, () => pay(engine));
       await engine.drain();
@@ -352,8 +353,8 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
     });
   });
 
-  describe('kept answers', () => {
-    test('are reaped when they are old and not before, and a reaped key works anew', async () => {
+  describe('stored responses', () => {
+    test('are deleted after their retention and not before, and a deleted key can be used again', async () => {
       const { engine } = observed();
       const now = Date.now();
       const [old, young] = [randomUUID(), randomUUID()];
@@ -362,13 +363,13 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect((await pay(engine, { key: old })).isReplay).toBe(true);
       expect(await engine.reap(now - dayMs)).toBe(1);
       expect((await pay(engine, { key: young })).isReplay).toBe(true);
-      const anew = await pay(engine, { key: old });
-      expect(anew).toMatchObject({ status: 201, isReplay: false });
-      expect(anew.body).not.toBe(first.body);
+      const again = await pay(engine, { key: old });
+      expect(again).toMatchObject({ status: 201, isReplay: false });
+      expect(again.body).not.toBe(first.body);
       expect(await engine.reap(now - dayMs)).toBe(0);
     });
 
-    test('are reaped however many there are', async () => {
+    test('are deleted in batches, without an upper limit', async () => {
       await server.database.script(
         `insert into idempotency select '${acme.orgId}', '${acme.appId}', 'reaped ' || n, decode(repeat('00', 32), 'hex'),
           201, '{}', now() - interval '3 days' from generate_series(1, 2500) n`,
@@ -376,7 +377,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect(await server.engine.reap(Date.now() - dayMs)).toBe(2500);
     });
 
-    test('are given by an engine that never met their keys, alone and among new ones', async () => {
+    test('are replayed by an engine that has not seen their keys, alone and among new ones', async () => {
       const keys = Array.from({ length: 20 }, () => randomUUID());
       const before = await Promise.all(keys.map((key) => pay(server.engine, { key })));
       const { engine } = observed();
@@ -401,20 +402,20 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
     let second: Database;
 
     beforeAll(() => {
-      // A pool of its own, as another node has. PGlite has one connection for everybody.
+      // A separate pool, as on another node. PGlite has a single connection.
       second = databaseUrl === undefined ? server.database : openPostgres(databaseUrl, () => undefined);
     });
     afterAll(async () => {
       if (second !== server.database) await second?.close();
     });
 
-    test('that get the same two hundred keys at once make each payment once', async () => {
+    test('that receive the same 200 keys at once create each payment once', async () => {
       const [one, two] = [observed({ batchMax: 32 }), observed({ batchMax: 32 }, second)];
       const keys = Array.from({ length: 200 }, () => randomUUID());
       const before = await count('payments');
       const answers = await Promise.all([
         ...keys.map((key) => pay(one.engine, { key })),
-        // In another order, so that the two meet in the middle.
+        // In reverse order, so that the two meet in the middle.
         ...keys.toReversed().map((key) => pay(two.engine, { key })),
       ]);
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -427,10 +428,10 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       expect([...one.bugs, ...two.bugs]).toEqual([]);
     });
 
-    test('that change the same records at once lose no change', async () => {
+    test('that update the same records at once lose no update', async () => {
       const [one, two] = [observed({ batchMax: 8 }), observed({ batchMax: 8 }, second)];
       const ids = await Promise.all(Array.from({ length: 20 }, () => newCustomer()));
-      const update = (engine: Engine) => (id: string) =>
+      const update = (engine: Engine) => (id: Id<'customer'>) =>
         submit(engine, updateCustomer, { id, fields: { phone: '123' } });
       const answers = await Promise.all([
         ...ids.map(update(one.engine)),
@@ -444,7 +445,7 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       }
     });
 
-    test('of which one archives while the other pays: no payment is made for an archived customer', async () => {
+    test('one archives customers while the other pays: no payment is created for an archived customer', async () => {
       const [one, two] = [observed({ batchMax: 4 }), observed({ batchMax: 4 }, second)];
       const ids = await Promise.all(Array.from({ length: 20 }, () => newCustomer()));
       const answers = await Promise.all(
@@ -479,42 +480,42 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
       return node;
     }
 
-    /** Until somebody waits for a lock: then the engine has met the held key. */
+    /** Waits until a session waits for a lock: then the engine has reached the held key. */
     async function blocked(node: pg.Client): Promise<void> {
       const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       for (let polls = 0; polls < 1_000; polls += 1) {
-        // Statistics are read once in a transaction unless told to forget them.
+        // PostgreSQL caches statistics for the transaction; this discards the cache.
         await node.query('select pg_stat_clear_snapshot()');
         if ((await node.query(waiting)).rowCount) return;
       }
-      throw new Error('nobody waits');
+      throw new Error('no session waits for a lock');
     }
 
-    test('a request waits, and gives the answer of the other when it is committed', async () => {
+    test('a request waits, and replays the response of the other node once it is committed', async () => {
       const { engine, bugs } = observed();
       const key = randomUUID();
-      const node = await hold(key, '{"made":"elsewhere"}');
+      const node = await hold(key, '{"created":"elsewhere"}');
       const before = await count('payments');
       const [waiting, neighbour] = [pay(engine, { key }), pay(engine)];
       await blocked(node);
       await node.query('commit');
       await node.end();
-      expect(await waiting).toMatchObject({ status: 201, isReplay: true, body: '{"made":"elsewhere"}' });
+      expect(await waiting).toMatchObject({ status: 201, isReplay: true, body: '{"created":"elsewhere"}' });
       expect(await neighbour).toMatchObject({ status: 201, isReplay: false });
       expect(await count('payments')).toBe(before + 1);
       expect(bugs).toEqual([]);
     });
 
-    test('a request that waited long enough is told to come again, and that is audited', async () => {
+    test('a request that waits too long is answered with 409 and Retry-After, and that is audited', async () => {
       const { engine } = observed();
       const [key, suffix] = [randomUUID(), newSuffix()];
       const node = await hold(key, '{}');
       const before = await count('payments');
-      const [told, ...neighbours] = await Promise.all([
+      const [waited, ...neighbours] = await Promise.all([
         pay(engine, { key, suffix }),
         ...Array.from({ length: 5 }, () => pay(engine)),
       ]);
-      expect(told).toMatchObject({ status: 409, code: 'idempotency_in_progress', retryAfterSeconds: 1 });
+      expect(waited).toMatchObject({ status: 409, code: 'idempotency_in_progress', retryAfterSeconds: 1 });
       expect(neighbours.map(({ status }) => status)).toEqual(Array(5).fill(201));
       expect(await count('payments')).toBe(before + 5);
       const requestId = formatId('request', suffix);

@@ -1,15 +1,17 @@
-/** Commands given to an engine directly, past HTTP, so that a test decides what goes into one batch. */
+/** Submits commands directly to an engine, without HTTP, so that a test controls the content of a batch. */
 import { hash, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
 import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
-import type { Answer } from '../../src/engine/submission.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
 import type { CommandKind } from '../../src/kernel/command.ts';
+import type { Id } from '../../src/kernel/ids.ts';
 import { formatId } from '../../src/kernel/ids.ts';
+import type { Answer } from '../../src/kernel/submission.ts';
 import { advancePayment } from '../../src/resources/payments/advance.ts';
 import { type CreatePayment, createPayment } from '../../src/resources/payments/machine.ts';
 import { noParams } from '../../src/resources/payments/scenario.ts';
+import type { PaymentRow } from '../../src/resources/payments/table.ts';
 import { type RefundPayment, refundPayment } from '../../src/resources/refunds/advance.ts';
 import { openEngine } from '../support/server.ts';
 import { submission } from '../support/submission.ts';
@@ -22,7 +24,7 @@ export interface Observed {
   readonly bugs: string[];
 }
 
-/** An engine of the test's own, which tells what it did. */
+/** A separate engine that records batch sizes, retries and bugs. */
 export function observed(database: Database, settings: Partial<EngineSettings> = {}): Observed {
   const [sizes, retries, bugs]: [number[], string[], string[]] = [[], [], []];
   const engine = openEngine(database, {
@@ -58,14 +60,14 @@ export class Submitter {
     this.#holder = holder;
   }
 
-  /** The suffix is that of whatever the command makes, so that the next one can name it before it is there. */
+  /** `suffix` becomes the id suffix of the created record, so that the next command can refer to it before it exists. */
   submit<Input>(
     engine: Engine,
     kind: CommandKind<Input>,
     input: Input,
     suffix: string = newSuffix(),
   ): Promise<Answer> {
-    const fingerprint = hash('sha256', JSON.stringify([kind.name, input], inDigits), 'buffer');
+    const fingerprint = hash('sha256', JSON.stringify([kind.name, input], bigintAsText), 'buffer');
     const idempotency = { key: randomUUID(), fingerprint };
     return engine.submit(submission(this.#holder, kind, input, { wallNow: Date.now(), suffix, idempotency }));
   }
@@ -74,17 +76,20 @@ export class Submitter {
     return this.submit(engine, createPayment, { ...usual, ...fields }, suffix);
   }
 
-  walk(engine: Engine, id: string, to: string): Promise<Answer> {
+  walk(engine: Engine, id: Id<'payment'>, to: PaymentRow['status']): Promise<Answer> {
     return this.submit(engine, advancePayment, { id, request: { by: 'to', to, params: noParams } });
   }
 
-  refund(engine: Engine, paymentId: string, amount: bigint | null, suffix?: string): Promise<Answer> {
+  refund(engine: Engine, paymentId: Id<'payment'>, amount: bigint | null, suffix?: string): Promise<Answer> {
     const input: RefundPayment = { paymentId, amount, currency: null, reason: null, metadata: {} };
     return this.submit(engine, refundPayment, input, suffix);
   }
 
-  /** A captured payment with as many pending refunds as asked for. */
-  async captured(engine: Engine, pending = 0): Promise<{ id: string; refundIds: readonly string[] }> {
+  /** Creates a captured payment with `pending` pending refunds. */
+  async captured(
+    engine: Engine,
+    pending = 0,
+  ): Promise<{ id: Id<'payment'>; refundIds: readonly Id<'refund'>[] }> {
     const suffixes = [newSuffix(), ...Array.from({ length: pending }, () => newSuffix())] as const;
     const id = formatId('payment', suffixes[0]);
     const answers = await Promise.all([
@@ -98,11 +103,11 @@ export class Submitter {
   }
 }
 
-/** What came of commands, in their order: the code of a refusal, else the status. */
+/** Command outcomes in order: the error code, or the status of a success. */
 export function outcomes(answers: readonly Answer[]): readonly (string | number)[] {
   return answers.map(({ code, status }) => code ?? status);
 }
 
-function inDigits(_key: string, value: unknown): unknown {
+function bigintAsText(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }

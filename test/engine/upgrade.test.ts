@@ -26,10 +26,10 @@ interface Old {
   readonly ids: readonly string[];
 }
 
-/** A database as the first version left it: its schema, and payments that it made. */
-async function makeOld(run: Run, { orgId, appId, key, ids }: Old): Promise<void> {
+/** Creates a database of the first version: its schema, and some payments. */
+async function createOldDatabase(run: Run, { orgId, appId, key, ids }: Old): Promise<void> {
   const [first] = await readMigrations();
-  if (!first) throw new Error('there is a first migration');
+  if (!first) throw new Error('expected a first migration');
   await run(schemaMigrationsTable);
   await run(first.sql);
   await run(
@@ -68,18 +68,18 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
   let server: Server;
   let client: ApiClient;
 
-  /** Makes the old database, and says where it is. */
+  /** Creates the old database and returns the configuration that opens it. */
   async function prepare(): Promise<Partial<Config>> {
     if (kind === 'postgres') {
       const databaseUrl = await createDatabase(inject('postgresUrl'));
       const database = new pg.Client({ connectionString: databaseUrl });
       await database.connect();
-      await makeOld((sql) => database.query(sql), old);
+      await createOldDatabase((sql) => database.query(sql), old);
       await database.end();
       return { databaseUrl };
     }
     const database = await PGlite.create(path.join(folder, 'db'));
-    await makeOld((sql) => database.exec(sql), old);
+    await createOldDatabase((sql) => database.exec(sql), old);
     await database.close();
     return { dataDirectory: folder };
   }
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  test('has every migration once, and its payments as they were', async () => {
+  test('has every migration applied once, and its payments unchanged', async () => {
     const applied = await server.database.query<{ version: number }>(
       { name: '', text: 'select version from schema_migrations order by version' },
       [],
@@ -111,7 +111,7 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
     }
   });
 
-  test('lets its payments be walked, refunded, disputed and retried, under the terms of that time', async () => {
+  test('can advance, refund, dispute and retry its payments, with the settings of that version', async () => {
     const advance = async (at: number, body: object) => {
       const answer = await client.post(`developer_api_payments/${ids[at]}/advance`, body);
       expect(answer.status, answer.text).toBe(200);
@@ -137,7 +137,7 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
     expect(await auditRows((text) => server.database.query({ name: '', text }, []))).toEqual([]);
   });
 
-  test('sends the events of that time, when they are replayed to an endpoint of today', async () => {
+  test('replays its old events to a new endpoint', async () => {
     const receiver = await openReceiver();
     const webhook = await client.post('developer_api_webhooks', {
       url: receiver.url,
@@ -153,34 +153,38 @@ describe.each(databaseKinds)('a database of the first version on %s', (kind) => 
     await receiver.close();
   });
 
-  test('takes new payments beside the old ones', async () => {
-    const made = await client.post('developer_api_payments', { amount: 500, currency: 'EUR' });
-    expect(made.status).toBe(201);
+  test('accepts new payments in addition to the old ones', async () => {
+    const created = await client.post('developer_api_payments', { amount: 500, currency: 'EUR' });
+    expect(created.status).toBe(201);
     const { body } = await client.get('developer_api_payments', 'limit=100');
-    expect(body.data.map(({ id }) => id)).toEqual([made.body.id, ...ids.toReversed()]);
+    expect(body.data.map(({ id }) => id)).toEqual([created.body.id, ...ids.toReversed()]);
   });
 });
 
-describe.each(databaseKinds)('records that were there before timers were, on %s', (kind) => {
+describe.each(databaseKinds)('records older than timers, on %s', (kind) => {
   let server: Server;
 
-  // Its own: the migration is run again for all organizations.
+  // A separate server, because the migration runs again for all organizations.
   beforeAll(async () => {
     server = await openServer(kind);
   });
   afterAll(() => server?.close());
 
-  test('get from the migration the very timers that they would have been made with', async () => {
+  test('get the same timers from the migration as they would have got at creation', async () => {
     const { client } = await tenant(server);
     const pay = async (body: object, ...steps: readonly object[]) => {
-      const made = await client.post('developer_api_payments', { amount: 1_000, currency: 'EUR', ...body });
+      const created = await client.post('developer_api_payments', {
+        amount: 1_000,
+        currency: 'EUR',
+        ...body,
+      });
       for (const step of steps) {
-        const moved = await client.post(`developer_api_payments/${made.body.id}/advance`, step);
+        const moved = await client.post(`developer_api_payments/${created.body.id}/advance`, step);
         expect(moved.status, moved.text).toBe(200);
       }
     };
     await client.post('developer_api_clock/freeze');
-    // Before, at and after the hour at which providers pay out, and at the end of a day.
+    // Before, at and after the payout hour, and at the end of a day.
     for (const to of [
       '2027-01-01T05:59:59.999Z',
       '2027-01-02T06:00:00Z',

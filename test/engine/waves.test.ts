@@ -6,12 +6,13 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { accepted, type CommandKind } from '../../src/kernel/command.ts';
 import { refuse } from '../../src/kernel/errors.ts';
-import { formatId } from '../../src/kernel/ids.ts';
+import { formatId, type Id, idFrom } from '../../src/kernel/ids.ts';
 import { advanceDispute } from '../../src/resources/disputes/machine.ts';
 import { advancePayment } from '../../src/resources/payments/advance.ts';
 import { noParams } from '../../src/resources/payments/scenario.ts';
 import type { PaymentRow } from '../../src/resources/payments/table.ts';
 import { advanceRefund } from '../../src/resources/refunds/advance.ts';
+import type { RefundAction } from '../../src/resources/refunds/machine.ts';
 import type { RefundRow } from '../../src/resources/refunds/table.ts';
 import type { Server } from '../../src/server.ts';
 import { auditRows } from '../support/audit.ts';
@@ -20,7 +21,7 @@ import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { observed, outcomes, Submitter } from './submitting.ts';
 
-describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => {
+describe.each(databaseKinds)('commands that read rows referenced by other rows on %s', (kind) => {
   let server: Server;
   let databaseUrl: string | undefined;
   let acme: Tenant;
@@ -30,7 +31,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
   beforeAll(async () => {
     databaseUrl = kind === 'postgres' ? await migratedDatabase(inject('postgresUrl')) : undefined;
     server = await openServer(kind, { databaseUrl });
-    // A pool of its own, as another node has. PGlite has one connection for everybody.
+    // A separate pool, as on another node. PGlite has a single connection.
     second = databaseUrl === undefined ? server.database : openPostgres(databaseUrl, () => undefined);
     acme = await tenant(server);
     commands = new Submitter(acme);
@@ -52,15 +53,15 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
     return row;
   };
 
-  const endRefund = (engine: Engine, id: string, action: string) =>
+  const endRefund = (engine: Engine, id: Id<'refund'>, action: RefundAction) =>
     commands.submit(engine, advanceRefund, { id, request: { by: 'action', action, params: null } });
 
-  describe('a row that only another row names', () => {
-    /** Reads a payment by its refund, and tells what it was given. */
-    const looking = (
-      name: (refund: RefundRow | undefined) => string,
-    ): CommandKind<{ readonly id: string }> => ({
-      name: 'test.look',
+  describe('a row that only another row references', () => {
+    /** Reads a payment through its refund and returns it. */
+    const readingPayment = (
+      name: (refund: RefundRow | undefined) => Id<'payment'>,
+    ): CommandKind<{ readonly id: Id<'refund'> }> => ({
+      name: 'test.read-payment',
       success: 'ok',
       reads: ({ id }) => [{ resource: 'refund', id, lock: 'update' }],
       thenReads: ({ id }, found) => [
@@ -72,27 +73,28 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
       },
     });
 
-    test('is loaded, and is there for its command', async () => {
+    test('is loaded for its command', async () => {
       const { engine, bugs } = observed(server.database);
       const { id, refundIds } = await commands.captured(engine, 1);
-      const kindOfLook = looking((refund) => refund?.paymentId ?? '');
-      const answer = await commands.submit(engine, kindOfLook, { id: String(refundIds[0]) });
+      const command = readingPayment((refund) => idFrom('payment', refund?.paymentId));
+      const answer = await commands.submit(engine, command, { id: idFrom('refund', refundIds[0]) });
       expect(JSON.parse(answer.body)).toMatchObject({ object: 'payment', id, status: 'captured' });
       expect(bugs).toEqual([]);
     });
 
     test.each([
-      ['of which there is none', formatId('payment', newSuffix())],
-      ['by an id that can be none', 'nothing at all'],
-    ])('is absent, and not unread, when it names one %s', async (_what, id) => {
+      ['that does not exist', formatId('payment', newSuffix())],
+      ['with an invalid id', 'nothing at all'],
+    ])('is absent, and not an undeclared read, when the reference is to one %s', async (_what, name) => {
+      const id = name as Id<'payment'>;
       const { engine, bugs, sizes } = observed(server.database);
       const { refundIds } = await commands.captured(engine, 1);
       sizes.length = 0;
       const [answer, neighbour] = await Promise.all([
         commands.submit(
           engine,
-          looking(() => id),
-          { id: String(refundIds[0]) },
+          readingPayment(() => id),
+          { id: idFrom('refund', refundIds[0]) },
         ),
         commands.pay(engine),
       ]);
@@ -101,7 +103,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
       expect(bugs).toEqual([]);
     });
 
-    test('is not read when the first row is not there: the answer is 404', async () => {
+    test('is not read when the first row does not exist: the response is 404', async () => {
       const { engine, bugs } = observed(server.database);
       const answer = await endRefund(engine, formatId('refund', newSuffix()), 'succeed');
       expect(answer.code).toBe('resource_not_found');
@@ -109,26 +111,26 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
     });
   });
 
-  describe.runIf(kind === 'postgres')('while another node holds what was found', () => {
-    /** Until somebody waits for a lock. */
+  describe.runIf(kind === 'postgres')('while another node holds a row lock', () => {
+    /** Waits until a session waits for a lock. */
     async function blocked(node: pg.Client): Promise<void> {
       const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       for (let polls = 0; polls < 2_000; polls += 1) {
         await node.query('select pg_stat_clear_snapshot()');
         if ((await node.query(waiting)).rowCount) return;
       }
-      throw new Error('nobody waits');
+      throw new Error('no session waits for a lock');
     }
 
     test.each([
       { table: 'refunds', column: 'reason' },
       { table: 'payments', column: 'description' },
     ])(
-      'the row in $table is read again under lock: what the other wrote is kept',
+      'the row in $table is read again under lock: the update of the other node is not lost',
       async ({ table, column }) => {
         const { engine, retries, bugs } = observed(server.database);
         const { id, refundIds } = await commands.captured(engine, 1);
-        const refundId = String(refundIds[0]);
+        const refundId = idFrom('refund', refundIds[0]);
         const own = [acme.orgId, table === 'refunds' ? refundId : id];
         const node = new pg.Client({ connectionString: databaseUrl });
         await node.connect();
@@ -136,7 +138,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
         await node.query(`select 1 from ${table} where org_id = $1 and id = $2 for update`, own);
         const ending = endRefund(engine, refundId, 'succeed');
         await blocked(node);
-        // The first look has been taken by now.
+        // The engine has done its first, unlocked read by now.
         await node.query(`update ${table} set ${column} = 'marked' where org_id = $1 and id = $2`, own);
         await node.query('commit');
         await node.end();
@@ -150,13 +152,13 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
   });
 
   describe('in one batch', () => {
-    test('a payment is made, captured and refunded, and each command sees the ones before it', async () => {
+    test('a payment is created, captured and refunded, and each command sees the previous ones', async () => {
       const { engine, sizes, bugs } = observed(server.database);
-      const [made, pending] = [newSuffix(), newSuffix()];
-      const id = formatId('payment', made);
+      const [paymentSuffix, pending] = [newSuffix(), newSuffix()];
+      const id = formatId('payment', paymentSuffix);
       const answers = await Promise.all([
         commands.refund(engine, id, 1n),
-        commands.pay(engine, {}, made),
+        commands.pay(engine, {}, paymentSuffix),
         commands.refund(engine, id, 1n),
         commands.walk(engine, id, 'settled'),
         commands.refund(engine, id, 400n, pending),
@@ -194,12 +196,12 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
       expect(bugs).toEqual([]);
     });
 
-    test('a pending refund that is asked for three ends has the first of them', async () => {
+    test('of three final transitions for a pending refund, the first one wins', async () => {
       const { engine, sizes } = observed(server.database);
       const { id, refundIds } = await commands.captured(engine, 1);
       sizes.length = 0;
-      const ends = ['fail', 'succeed', 'cancel'].map((action) =>
-        endRefund(engine, String(refundIds[0]), action),
+      const ends = (['fail', 'succeed', 'cancel'] as const).map((action) =>
+        endRefund(engine, idFrom('refund', refundIds[0]), action),
       );
       expect(outcomes(await Promise.all(ends))).toEqual([
         200,
@@ -210,7 +212,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
       expect(await paymentRow(id)).toMatchObject({ status: 'captured', amount_refund_pending: 0n });
     });
 
-    test('a dispute is opened and closed, and the payment is where it was', async () => {
+    test('a dispute is opened and closed, and the payment is back in its state', async () => {
       const { engine, sizes } = observed(server.database);
       const { id } = await commands.captured(engine);
       sizes.length = 0;
@@ -231,56 +233,56 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
   });
 
   describe('two engines', () => {
-    test('that cross each other over the same payments and refunds never have to run again', async () => {
+    test('that use the same payments and refunds at once never have to retry a batch', async () => {
       const [one, two] = [observed(server.database, { batchMax: 12 }), observed(second, { batchMax: 12 })];
       const found = await Promise.all(Array.from({ length: 24 }, () => commands.captured(server.engine, 3)));
-      /** By the payment and by its refunds in turn, so that either engine meets the rows in both ways. */
-      const asked = found.flatMap(({ id, refundIds }) => [
+      /** Alternates between payment and refunds, so that each engine locks the rows in both orders. */
+      const calls = found.flatMap(({ id, refundIds }) => [
         (engine: Engine) => commands.refund(engine, id, 50n),
-        (engine: Engine) => endRefund(engine, String(refundIds[0]), 'succeed'),
-        (engine: Engine) => endRefund(engine, String(refundIds[2]), 'cancel'),
+        (engine: Engine) => endRefund(engine, idFrom('refund', refundIds[0]), 'succeed'),
+        (engine: Engine) => endRefund(engine, idFrom('refund', refundIds[2]), 'cancel'),
         (engine: Engine) => commands.refund(engine, id, 50n),
-        (engine: Engine) => endRefund(engine, String(refundIds[1]), 'fail'),
+        (engine: Engine) => endRefund(engine, idFrom('refund', refundIds[1]), 'fail'),
       ]);
       const answers = await Promise.all([
-        ...asked.map((ask) => ask(one.engine)),
-        ...asked.toReversed().map((ask) => ask(two.engine)),
+        ...calls.map((call) => call(one.engine)),
+        ...calls.toReversed().map((call) => call(two.engine)),
       ]);
-      const met = outcomes(answers);
-      const count = (what: string | number): number => met.filter((outcome) => outcome === what).length;
+      const results = outcomes(answers);
+      const count = (what: string | number): number => results.filter((outcome) => outcome === what).length;
       expect([count(201), count(200), count('invalid_state_transition')]).toEqual([24 * 4, 24 * 3, 24 * 3]);
       for (const { id } of found) {
         expect(await paymentRow(id)).toEqual({
           status: 'partially_refunded',
-          // Made, captured, three refunds before, four now, and three ends.
+          // Create, capture, three earlier refunds, four new ones and three final transitions.
           version: 12,
           amount_refunded: 100n,
           amount_refund_pending: 200n,
         });
       }
-      // A deadlock would be a conflict, and a conflict would be run again.
+      // A deadlock would be a conflict, and a conflict would be a retry.
       expect([...one.retries, ...two.retries, ...one.bugs, ...two.bugs]).toEqual([]);
     });
 
-    test('of which one comes by the refunds and the other by their payments never wait in a circle', async () => {
+    test('one starting from refunds and one from payments never deadlock', async () => {
       const [one, two] = [observed(server.database), observed(second)];
       const rounds = 4;
       const found = await Promise.all(
         Array.from({ length: 30 }, () => commands.captured(server.engine, rounds)),
       );
       for (let round = 0; round < rounds; round += 1) {
-        const end = (engine: Engine, refundIds: readonly string[]) =>
-          endRefund(engine, String(refundIds[round]), 'succeed');
-        // If the first look locked what it finds, one would hold the refunds now, and the other the payments.
+        const end = (engine: Engine, refundIds: readonly Id<'refund'>[]) =>
+          endRefund(engine, idFrom('refund', refundIds[round]), 'succeed');
+        // If the first read took locks, one engine would hold the refunds now, and the other the payments.
         const [byRefund, byPayment] = await Promise.all([
           Promise.all(found.map(({ refundIds }) => end(one.engine, refundIds))),
           Promise.all(
             found.map(async ({ id, refundIds }) => {
-              const [made, ended] = await Promise.all([
+              const [refund, ended] = await Promise.all([
                 commands.refund(two.engine, id, 10n),
                 end(two.engine, refundIds),
               ]);
-              expect(made.status).toBe(201);
+              expect(refund.status).toBe(201);
               return ended;
             }),
           ),
@@ -296,7 +298,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
 
   describe('balances', () => {
     beforeAll(() =>
-      // The database itself notes who writes a balance, and in which transaction.
+      // A trigger records each balance write and its transaction.
       server.database.script(`
         create table balance_writes (batch text, org_id text, account text, currency text);
         create function note_balance_write() returns trigger language plpgsql as $$
@@ -308,7 +310,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
           for each row execute function note_balance_write();`),
     );
 
-    test('are written once for each account and batch, and are exact with two lanes', async () => {
+    test('are written once for each account and batch, and are exact with two batches in flight', async () => {
       const { engine, sizes, retries, bugs } = observed(server.database, { batchMax: 40 });
       const fresh = await tenant(server);
       const others = new Submitter(fresh);
@@ -327,7 +329,7 @@ describe.each(databaseKinds)('commands that find rows by rows on %s', (kind) => 
       const text =
         'select account, balance from ledger_balances where org_id = $1 and balance <> 0 order by account';
       const found = await server.database.query({ name: '', text }, [fresh.orgId]);
-      // Of each thousand: 59 are the fee, 250 go back.
+      // Of each payment of 1,000: 59 fee, 250 refunded.
       expect(found).toEqual([
         { account: 'bank', balance: 200n * 750n },
         { account: 'fees', balance: 200n * -59n },

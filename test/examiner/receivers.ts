@@ -1,4 +1,4 @@
-/** Receivers of webhooks as people write them: one without a fault, and the same with one fault each. */
+/** Typical webhook receivers: a correct one, and variants with one fault each. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,11 +8,11 @@ import type { Bounds } from '../../src/examiner/examination.ts';
 
 export const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** For what is not about time: a machine that is busy with other things is no fault of a receiver. */
-export const patient: Bounds = {
+/** For tests that do not depend on time: a busy machine must not appear as a receiver fault. */
+export const relaxedBounds: Bounds = {
   overallMs: 120_000,
   requestMs: 60_000,
-  patience: { good: 50_000, max: 55_000 },
+  latency: { good: 50_000, max: 55_000 },
 };
 
 export interface Event {
@@ -30,17 +30,17 @@ export interface Handled {
   readonly rawBody: Buffer;
 }
 
-/** What a receiver may be told to do otherwise. */
+/** Overrides of the receiver's steps. */
 export interface Fault {
-  /** Before anything else; true when it has answered, or has no mind to. */
+  /** Runs first; true when it has answered, or leaves the request unanswered. */
   readonly before?: (handled: Handled) => boolean | Promise<boolean>;
-  /** Reads the body; whole and as bytes unless told. */
+  /** Reads the body; default: all bytes. */
   readonly read?: (request: IncomingMessage) => Promise<Buffer>;
-  /** Throws when it refuses; the library verifies unless told. */
+  /** Throws to reject; default: verification with the library. */
   readonly verify?: (handled: Handled) => unknown;
-  /** The answer to a refusal; 401 without a word unless told. */
+  /** Answers a rejected request; default: 401 with an empty body. */
   readonly refuse?: (error: Error, handled: Handled) => void;
-  /** After the verification; true when it has answered. */
+  /** Runs after the verification; true when it has answered. */
   readonly handle?: (event: Event, handled: Handled) => boolean | Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ export interface Examinee {
 export const verified = ({ rawBody, headers }: Pick<Handled, 'rawBody' | 'headers'>, key = secret): unknown =>
   new Webhook(key).verify(rawBody, headers);
 
-export async function bytesOf(request: IncomingMessage): Promise<Buffer> {
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);

@@ -39,7 +39,7 @@ describe('the grade', () => {
     expect([gradeOf(graded(text)), scoreOf(graded(text))]).toEqual([grade, score]);
   });
 
-  test('is never better for a worse outcome, and neither is the score', () => {
+  test('never improves with a worse outcome, and neither does the score', () => {
     const order = 'FDCBA';
     for (const severity of severities) {
       const rest = graded('critical:passed major:passed major:failed minor:passed');
@@ -51,7 +51,7 @@ describe('the grade', () => {
     }
   });
 
-  test('A and B pass, and nothing passes that is not complete', () => {
+  test('A and B pass, and an incomplete examination never passes', () => {
     expect((['A', 'B', 'C', 'D', 'F'] as const).map((grade) => statusOf(grade, true))).toEqual([
       'passed',
       'passed',
@@ -63,9 +63,9 @@ describe('the grade', () => {
   });
 });
 
-const words = { why: 'Because.', expected: '2xx', received: '204', advice: null, example: null } as const;
+const texts = { why: 'Because.', expected: '2xx', received: '204', advice: null, example: null } as const;
 const fine: CaseReport = {
-  ...words,
+  ...texts,
   name: 'valid_signature',
   title: 'A correctly signed event is accepted',
   severity: 'critical',
@@ -86,22 +86,22 @@ const report: ExaminationReport = {
 };
 
 describe('the report as text', () => {
-  test('of a receiver with nothing to mend is a table', () => {
+  test('without findings is a table', () => {
     expect(reportText(report)).toBe(`Examination exm_01m7epxwjmf7za77rhky2f93cc of http://127.0.0.1:9000/hook
 payment.created events, 1 request, 1.2 s
 
 Grade A   100 of 100, passed
 
-    severity  case             expected  came
+    severity  case             expected  received
 ok  critical  valid_signature  2xx       204
 
-Nothing to mend.
+No findings.
 `);
   });
 
-  test('says what to mend, with the line of code, no line of prose longer than a hundred columns', () => {
+  test('has the fix and the code example for each finding, with prose wrapped at 100 columns', () => {
     const bad: CaseReport = {
-      ...words,
+      ...texts,
       name: 'unknown_type',
       title: 'An event of an unknown type is accepted',
       severity: 'major',
@@ -131,7 +131,7 @@ Grade C   66 of 100, failed
 
 It ended early.
 
-      severity  case             expected  came
+      severity  case             expected  received
 ok    critical  valid_signature  2xx       204
 FAIL  major     unknown_type     2xx       422, then no answer
 
@@ -146,7 +146,7 @@ FAIL  unknown_type: An event of an unknown type is accepted
   });
 });
 
-test('the example that is sent without a server is an event as servers send them', () => {
+test('the example event used without a server matches the event catalogue', () => {
   const known = eventCatalogue.find(({ type }) => type === exampleEvent.type);
   expect(Object.keys(exampleEvent.data)).toEqual(Object.keys(known?.example ?? {}));
   const check = new Ajv({ strict: false, formats: { 'date-time': true } }).compile(known?.schema ?? false);

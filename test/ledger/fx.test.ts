@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type FxTerms,
+  type FxSettings,
   formatRate,
   inverseRate,
   type Pair,
@@ -10,7 +10,7 @@ import {
   toSource,
   toTarget,
 } from '../../src/ledger/fx.ts';
-import { amounts, asks, codes, pairs, plain, rates, scales, unit } from './asks.ts';
+import { amounts, codes, pairs, plain, quoteRequests, rates, scales, unit } from './arbitraries.ts';
 
 describe('decimal text', () => {
   it.each([
@@ -25,13 +25,13 @@ describe('decimal text', () => {
     expect(formatRate(scaled)).toBe(text);
   });
 
-  it('drops the zeros at its end, and takes them', () => {
+  it('drops trailing zeros, and accepts them', () => {
     expect(formatRate(parseRate('0.917100'))).toBe('0.9171');
     expect(formatRate(parseRate('1.000000000000'))).toBe('1');
     expect(formatRate(parseRate('10'))).toBe('10');
   });
 
-  it('comes back as it went, whatever the rate', () => {
+  it('round-trips any rate', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (rate) => {
         const text = formatRate(rate);
@@ -42,46 +42,46 @@ describe('decimal text', () => {
   });
 
   it.each(['', '.5', '1.', '-1', '1e3', '1.0000000000001', ' 1', 'NaN'])(
-    'refuses %j: that is our bug',
+    'throws for %j, which is a bug of the caller',
     (text) => {
-      expect(() => parseRate(text)).toThrow('no rate');
+      expect(() => parseRate(text)).toThrow('not a rate');
     },
   );
 });
 
-describe('the rate of a pair', () => {
+describe('the rate of a currency pair', () => {
   const own = { 'EUR/USD': '1.25', 'USD/JPY': '160' };
 
-  it.each<[string, string, Partial<FxTerms>, string, string]>([
-    // Without a margin the middle is what one gets.
+  it.each<[string, string, Partial<FxSettings>, string, string]>([
+    // Without a margin the customer gets the mid-market rate.
     ['USD', 'EUR', {}, '0.8611', '0.8611'],
     ['EUR', 'USD', {}, '1.161305307165', '1.161305307165'],
     ['USD', 'EUR', { fxMarginBasisPoints: 50 }, '0.8611', '0.8567945'],
-    // The margin is taken off downwards: 1.161305307165 * 0.995 = 1.155498780629175.
+    // The margin rounds down: 1.161305307165 * 0.995 = 1.155498780629175.
     ['EUR', 'USD', { fxMarginBasisPoints: 50 }, '1.161305307165', '1.155498780629'],
     ['EUR', 'USD', { fxRates: own }, '1.25', '1.25'],
     ['EUR', 'USD', { fxRates: own, fxMarginBasisPoints: 100 }, '1.25', '1.2375'],
-    // The other direction follows, unless it is set itself.
+    // The opposite direction is the inverse, unless it is set explicitly.
     ['USD', 'EUR', { fxRates: own }, '0.8', '0.8'],
     ['JPY', 'USD', { fxRates: own }, '0.00625', '0.00625'],
     ['USD', 'EUR', { fxRates: { ...own, 'USD/EUR': '0.7' } }, '0.7', '0.7'],
-    // A cross is not made of own rates.
+    // A cross rate does not use configured rates.
     ['EUR', 'JPY', { fxRates: own }, '179.479735222390', '179.479735222390'],
-    // One third, half-even at twelve decimals.
+    // One third, rounded half-even at twelve decimals.
     ['GBP', 'USD', { fxRates: { 'USD/GBP': '3' } }, '0.333333333333', '0.333333333333'],
-  ])('%s to %s with %j is %s, for the customer %s', (source, target, terms, mid, rate) => {
-    const found = pairRate(source, target, { ...plain, ...terms });
+  ])('%s to %s with %j is %s, for the customer %s', (source, target, settings, mid, rate) => {
+    const found = pairRate(source, target, { ...plain, ...settings });
     expect(found?.midMarketRate).toBe(formatRate(parseRate(mid)));
     expect(found?.rate).toBe(formatRate(parseRate(rate)));
   });
 
-  it('is 1 without a margin within a currency, whatever is overridden', () => {
-    const terms = { fxMarginBasisPoints: 500, fxRates: { 'EUR/EUR': '2' } };
+  it('is 1 without a margin within one currency, regardless of configured rates', () => {
+    const settings = { fxMarginBasisPoints: 500, fxRates: { 'EUR/EUR': '2' } };
     const expected = { rate: '1', midMarketRate: '1', marginBasisPoints: 0, isOverridden: false };
-    expect(pairRate('EUR', 'EUR', terms)).toEqual(expected);
+    expect(pairRate('EUR', 'EUR', settings)).toEqual(expected);
   });
 
-  it('is there for every pair of the table, and never above the middle', () => {
+  it('exists for every pair of the table, and never exceeds the mid-market rate', () => {
     for (const source of codes) {
       for (const target of codes) {
         const found = pairRate(source, target, { ...plain, fxMarginBasisPoints: 50 });
@@ -91,7 +91,7 @@ describe('the rate of a pair', () => {
     }
   });
 
-  it('is not there for what is no currency, has no rate, or whose rate is too small to be written', () => {
+  it('does not exist for an unknown currency, a currency without a rate, or a rate below 10^-12', () => {
     expect(pairRate('EUR', 'XXX', plain)).toBeUndefined();
     expect(pairRate('XXX', 'XXX', plain)).toBeUndefined();
     expect(pairRate('EUR', 'AOA', plain)).toBeUndefined();
@@ -101,10 +101,10 @@ describe('the rate of a pair', () => {
     expect(pairRate('EUR', 'USD', { fxMarginBasisPoints: 1, fxRates: tiny })).toBeUndefined();
   });
 
-  it('loses to the margin exactly what the margin says, and less than one 10^-12 more', () => {
+  it('is the mid-market rate minus the margin, rounded down by less than 10^-12', () => {
     fc.assert(
-      fc.property(asks, ({ request: { sourceCurrency, targetCurrency }, terms }) => {
-        const found = pairRate(sourceCurrency, targetCurrency, terms);
+      fc.property(quoteRequests, ({ request: { sourceCurrency, targetCurrency }, settings }) => {
+        const found = pairRate(sourceCurrency, targetCurrency, settings);
         if (!found) return;
         const [rate, mid] = [parseRate(found.rate), parseRate(found.midMarketRate)];
         const exact = mid * (10_000n - BigInt(found.marginBasisPoints));
@@ -113,7 +113,7 @@ describe('the rate of a pair', () => {
     );
   });
 
-  it('has an inverse that is within half a 10^-12 of the truth', () => {
+  it('has an inverse within half of 10^-12 of the exact value', () => {
     fc.assert(
       fc.property(rates, (text) => {
         const rate = parseRate(text);
@@ -150,7 +150,7 @@ describe('converting', () => {
     expect(toSource(amount, rate, pair)).toBe(expected);
   });
 
-  it('to the target gives the most that the source is worth, and not one unit more', () => {
+  it('to the target rounds down by less than one unit', () => {
     fc.assert(
       fc.property(amounts, rates, pairs, (source, text, pair) => {
         const target = toTarget(source, text, pair);
@@ -162,7 +162,7 @@ describe('converting', () => {
     );
   });
 
-  it('to the source takes the least that is worth the target, and not one unit less', () => {
+  it('to the source rounds up by less than one unit', () => {
     fc.assert(
       fc.property(amounts, rates, pairs, (target, text, pair) => {
         const source = toSource(target, text, pair);
@@ -174,7 +174,7 @@ describe('converting', () => {
     );
   });
 
-  it('there and back never gains, from either side', () => {
+  it('there and back never gains, in either direction', () => {
     fc.assert(
       fc.property(amounts, rates, pairs, (amount, rate, pair) => {
         const target = toTarget(amount, rate, pair);

@@ -1,15 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FxTerms, pairRate, parseRate, toSource, toTarget } from '../../src/ledger/fx.ts';
+import { type FxSettings, pairRate, parseRate, toSource, toTarget } from '../../src/ledger/fx.ts';
 import { type Quote, quote, transferFee } from '../../src/ledger/quote.ts';
-import { amountMax, amounts, asks, codes, margins, pairs, plain, scales, unit } from './asks.ts';
+import {
+  amountMax,
+  amounts,
+  codes,
+  margins,
+  pairs,
+  plain,
+  quoteRequests,
+  scales,
+  unit,
+} from './arbitraries.ts';
 
-function made(result: ReturnType<typeof quote>): Quote {
+function accepted(result: ReturnType<typeof quote>): Quote {
   if (!result.ok) throw new Error(`not quoted: ${result.reason}`);
   return result;
 }
 
-describe('the fee of a transfer', () => {
+describe('the transfer fee', () => {
   it.each([
     [1n, 1n],
     [99n, 1n],
@@ -22,11 +32,11 @@ describe('the fee of a transfer', () => {
     [700n, 4n],
     [10_000n, 50n],
     [999_999_999_999n, 5_000_000_000n],
-  ])('of %d is %d: 0.5 %%, half-even, and at least one', (amount, fee) => {
+  ])('of %d is %d: 0.5 %%, half-even, and at least one unit', (amount, fee) => {
     expect(transferFee(amount)).toBe(fee);
   });
 
-  it('is within half a unit of 0.5 %, and even where it is exactly between', () => {
+  it('is within half a unit of 0.5 %, and even in a tie', () => {
     fc.assert(
       fc.property(amounts, (amount) => {
         const fee = transferFee(amount);
@@ -41,10 +51,10 @@ describe('the fee of a transfer', () => {
 
 describe('a quote', () => {
   const usdEur = { sourceCurrency: 'USD', targetCurrency: 'EUR' };
-  const terms: FxTerms = { fxMarginBasisPoints: 50, fxRates: {} };
+  const settings: FxSettings = { fxMarginBasisPoints: 50, fxRates: {} };
 
-  it('fixes either side, and the fee comes on top of the source', () => {
-    expect(quote({ ...usdEur, fixedSide: 'source', amount: 10_000n }, terms)).toEqual({
+  it('fixes either side, and adds the fee to the source amount', () => {
+    expect(quote({ ...usdEur, fixedSide: 'source', amount: 10_000n }, settings)).toEqual({
       ok: true,
       sourceAmount: 10_000n,
       targetAmount: 8_567n,
@@ -53,15 +63,15 @@ describe('a quote', () => {
       midMarketRate: '0.8611',
       marginBasisPoints: 50,
     });
-    const fixed = quote({ ...usdEur, fixedSide: 'target', amount: 8_567n }, terms);
+    const fixed = quote({ ...usdEur, fixedSide: 'target', amount: 8_567n }, settings);
     expect(fixed).toMatchObject({ sourceAmount: 9_999n, targetAmount: 8_567n, feeAmount: 50n });
   });
 
-  it('within a currency gives what it takes, in every currency', () => {
+  it('within one currency has equal amounts, in every currency', () => {
     for (const code of codes) {
       const pair = { sourceCurrency: code, targetCurrency: code };
       for (const fixedSide of ['source', 'target'] as const) {
-        const found = made(quote({ ...pair, fixedSide, amount: 777n }, terms));
+        const found = accepted(quote({ ...pair, fixedSide, amount: 777n }, settings));
         expect([found.sourceAmount, found.targetAmount, found.rate]).toEqual([777n, 777n, '1']);
       }
     }
@@ -69,22 +79,22 @@ describe('a quote', () => {
 
   it.each<[string, Parameters<typeof quote>[0], string]>([
     [
-      'what rounds down to nothing',
+      'a target that rounds down to zero',
       { sourceCurrency: 'JPY', targetCurrency: 'USD', fixedSide: 'source', amount: 1n },
       'amount_too_small',
     ],
     [
-      'a source that leaves no room for its fee',
+      'a source that exceeds the maximum with its fee',
       { ...usdEur, fixedSide: 'source', amount: amountMax },
       'amount_too_large',
     ],
     [
-      'a target that becomes too much',
+      'a target above the maximum',
       { sourceCurrency: 'USD', targetCurrency: 'VND', fixedSide: 'source', amount: 10n ** 11n },
       'amount_too_large',
     ],
     [
-      'a source that would be too much',
+      'a source above the maximum',
       { sourceCurrency: 'VND', targetCurrency: 'USD', fixedSide: 'target', amount: 10n ** 11n },
       'amount_too_large',
     ],
@@ -93,13 +103,13 @@ describe('a quote', () => {
       { sourceCurrency: 'USD', targetCurrency: 'AOA', fixedSide: 'source', amount: 100n },
       'unsupported_currency',
     ],
-  ])('is refused for %s', (_what, request, reason) => {
-    expect(quote(request, terms)).toEqual({ ok: false, reason });
+  ])('is rejected for %s', (_what, request, reason) => {
+    expect(quote(request, settings)).toEqual({ ok: false, reason });
   });
 
-  it('keeps what was asked for, stays within the bounds, and never gives more than it took', () => {
+  it('has the requested amount, stays within the limits, and never exceeds the mid-market value', () => {
     fc.assert(
-      fc.property(asks, ({ request, terms: own }) => {
+      fc.property(quoteRequests, ({ request, settings: own }) => {
         const result = quote(request, own);
         if (!result.ok) return;
         const { sourceAmount, targetAmount, feeAmount } = result;
@@ -115,9 +125,9 @@ describe('a quote', () => {
     );
   });
 
-  it('is refused for a reason that holds', () => {
+  it('is rejected only for a true reason', () => {
     fc.assert(
-      fc.property(asks, ({ request, terms: own }) => {
+      fc.property(quoteRequests, ({ request, settings: own }) => {
         const result = quote(request, own);
         if (result.ok) return;
         const found = pairRate(request.sourceCurrency, request.targetCurrency, own);
@@ -136,15 +146,15 @@ describe('a quote', () => {
     );
   });
 
-  it('there and back by two quotes never pays for the fee of one', () => {
+  it('two quotes there and back never gain as much as one fee', () => {
     fc.assert(
       fc.property(pairs, amounts, margins, (pair, amount, fxMarginBasisPoints) => {
-        const terms = { ...plain, fxMarginBasisPoints };
-        const there = quote({ ...pair, fixedSide: 'source', amount }, terms);
+        const settings = { ...plain, fxMarginBasisPoints };
+        const there = quote({ ...pair, fixedSide: 'source', amount }, settings);
         if (!there.ok) return;
         const opposite = { sourceCurrency: pair.targetCurrency, targetCurrency: pair.sourceCurrency };
-        const back = quote({ ...opposite, fixedSide: 'source', amount: there.targetAmount }, terms);
-        // Each middle is rounded to the nearest, so a trillionth may be won, but the fee is more than that.
+        const back = quote({ ...opposite, fixedSide: 'source', amount: there.targetAmount }, settings);
+        // Mid-market rates are rounded to nearest, so 10^-12 can be gained, but the fee is larger.
         if (back.ok) expect(back.targetAmount < amount + there.feeAmount).toBe(true);
       }),
     );

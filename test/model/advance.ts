@@ -19,7 +19,7 @@ import {
   scenarioNow,
 } from './payments.ts';
 
-/** The next step of the scenario: what the provider and the customer do by themselves. */
+/** The next step of the scenario, as the provider or the customer does it. */
 export function next(payment: Payment): Payment | Refused {
   const action = nextAction(payment);
   return action === undefined ? invalidTransition : act(payment, action);
@@ -53,7 +53,7 @@ function nextAction(payment: Payment): string | undefined {
   }
 }
 
-/** The action whose refusal explains why a state is not reached: it arrives there with the right amount only. */
+/** The action whose error explains why a state is not reached: it reaches the state only with the right amount. */
 const arrivals: Readonly<Record<string, string>> = {
   partially_captured: 'capture',
   captured: 'capture',
@@ -62,7 +62,7 @@ const arrivals: Readonly<Record<string, string>> = {
   disputed: 'dispute',
 };
 
-/** The shortest way of legal actions, breadth first; among equals in the order of the table. The last step has the parameters. */
+/** The shortest path of legal actions, breadth first, ties in table order. The last step has the parameters. */
 export function walk(start: Payment, to: Status, params: Params = {}): Payment | Refused {
   if (start.status === to) return invalidTransition;
   const seen = new Set<Status>([start.status, to]);
@@ -148,15 +148,15 @@ export function allowedDisputeActions(dispute: Dispute): readonly string[] {
 
 export function advanceDispute(payment: Payment, index: number, advance: Advance): Payment | Refused {
   const dispute = payment.disputes[index];
-  const actions = dispute && disputeWay(dispute, advance);
+  const actions = dispute && disputePath(dispute, advance);
   if (!actions) return invalidTransition;
   let at = payment;
   for (const action of actions) at = moveDispute(at, index, action);
   return at;
 }
 
-/** Only one way to a state takes two steps: winning a dispute that still needs a response. */
-function disputeWay(dispute: Dispute, advance: Advance): readonly DisputeAction[] | undefined {
+/** Only one path takes two steps: winning a dispute that still needs a response. */
+function disputePath(dispute: Dispute, advance: Advance): readonly DisputeAction[] | undefined {
   const allowed = disputeTable.filter((row) => isAllowed(dispute, row));
   const named = (name: string) => allowed.find(({ action }) => action === name);
   if (advance.by !== 'to') {

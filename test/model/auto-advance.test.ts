@@ -1,4 +1,4 @@
-/** The steps of every scenario by the clock, for payments with `autoAdvance`, and that others wait for their caller. */
+/** The timed steps of every scenario for payments with `autoAdvance`. Payments without it wait for their caller. */
 import { describe, expect, test } from 'vitest';
 import { paymentScenarios } from '../../src/kernel/scenario.ts';
 import { stepDelaysMs } from '../../src/resources/payments/scenario.ts';
@@ -128,7 +128,7 @@ const manual: typeof automatic = [
 ];
 
 describe('a payment with autoAdvance', () => {
-  /** All transitions of the payment by the clock, in one jump of a year and in jumps of an hour: both give the same. */
+  /** All transitions of the payment by the clock, in one jump of a year and in jumps of an hour: both have the same result. */
   function expectWalk(body: object, steps: readonly Step[]): void {
     for (const jumps of [[365 * day], Array.from({ length: 10 * 24 }, () => hour)]) {
       const runner = new CommandRunner({ now: start });

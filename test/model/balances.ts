@@ -26,7 +26,7 @@ export const accountNames: readonly string[] = [
   ...['merchant_available', 'fees', 'refunds_in_transit', 'dispute_reserve'],
 ];
 
-/** The sum of what was posted between two states of a payment, without accounts that did not change. */
+/** The sum of postings between two states of a payment, without unchanged accounts. */
 export function difference(before: Balances, after: Balances): Balances {
   const moved = accountNames.map((account) => [account, (after[account] ?? 0n) - (before[account] ?? 0n)]);
   return Object.fromEntries(moved.filter(([, amount]) => amount !== 0n));

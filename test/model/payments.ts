@@ -1,6 +1,6 @@
 /**
- * The independent model of payments, refunds and disputes, written from the contract alone and without a line of the server:
- * states, amounts, allowed actions, transitions, ledger entries and refusals. The state matrices and the simulation compare the
+ * The independent model of payments, refunds and disputes, written from the contract alone, without server code:
+ * states, amounts, allowed actions, transitions, ledger entries and errors. The state matrices and the simulation compare the
  * server with it. Values are immutable; each transition returns a new payment.
  */
 export type Status =
@@ -134,7 +134,7 @@ export const returnable = (payment: Payment): bigint =>
   payment.captured - refunded(payment) - refundPending(payment) - disputed(payment);
 
 /** 2.9 % + 30 by default, rounded half to even, never more than the amount. */
-export function feeOf(amount: bigint, { basisPoints, fixed }: Fee): bigint {
+function feeOf(amount: bigint, { basisPoints, fixed }: Fee): bigint {
   const product = amount * basisPoints;
   const below = product / 10_000n;
   const rest = product - below * 10_000n;
@@ -172,7 +172,7 @@ const table: Readonly<Record<string, (payment: Payment) => boolean>> = {
     isIn(payment, 'authorized', 'partially_captured') || (isUnpaid(payment) && !payment.isManual),
   settle: (payment) =>
     isIn(payment, 'captured') || (isIn(payment, 'partially_refunded') && !payment.isSettled),
-  // A capture that the provider refuses fails a payment that is already authorized.
+  // A capture that the provider declines fails a payment that is already authorized.
   fail: (payment) =>
     isUnpaid(payment) || (isIn(payment, 'authorized') && scenarioNow(payment) === 'capture_fails'),
   retry: (payment) =>
@@ -232,7 +232,7 @@ function restingStatus(payment: Payment): Status {
 }
 
 /**
- * One action, requested by name. A `willing` provider does what is requested, whatever the scenario says: that is how `{to}` walks
+ * One action, requested by name. A `willing` provider executes the action regardless of the scenario: that is how `{to}` walks
  * to a state.
  */
 export function act(

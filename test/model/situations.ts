@@ -8,7 +8,7 @@ export interface Situation {
   readonly steps: readonly Step[];
 }
 
-export const amount = 10_000;
+const amount = 10_000;
 
 const act = (action: string, more: AdvanceBody = {}): Step => ({ on: 'payment', body: { action, ...more } });
 const refund = (some?: number): Step => ({
@@ -21,7 +21,7 @@ const moveDispute = (action: string): Step => ({ on: 'dispute', body: { action }
 interface Draft {
   readonly steps: readonly Step[];
   readonly scenario?: string | readonly string[];
-  /** Where only one capture method makes sense. */
+  /** The capture method, where only one is meaningful. */
   readonly only?: Situation['captureMethod'];
 }
 
@@ -117,7 +117,7 @@ const refundDrafts: Readonly<Record<string, readonly Step[]>> = {
   'of a payment settled since': [...captured, refund(2_500), act('settle')],
   'of a partially refunded payment': [...captured, refund(2_500), endRefund('succeed'), refund(3_000)],
   'of the rest of a payment': [...settled, refund(2_500), endRefund('succeed'), refund(7_500)],
-  'beside another pending refund': [...captured, refund(2_500), refund(3_000)],
+  'with another pending refund': [...captured, refund(2_500), refund(3_000)],
   'of a payment disputed since': [...captured, refund(2_500), act('dispute')],
   'of a settled payment disputed since': [...settled, refund(2_500), act('dispute', { amount: 3_000 })],
   'of a payment whose rest was lost since': [

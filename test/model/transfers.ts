@@ -1,6 +1,6 @@
 /**
- * The independent model of transfers, written from the contract alone and without a line of the server: states, amounts, allowed
- * actions, transitions, ledger entries, provider events and refusals. All transfers convert 100.00 EUR at 1.25.
+ * The independent model of transfers, written from the contract alone, without server code: states, amounts, allowed
+ * actions, transitions, ledger entries, provider events and errors. All transfers convert 100.00 EUR at 1.25.
  */
 export interface Transfer {
   readonly status: string;
@@ -228,7 +228,7 @@ export function nextOfTransfer(transfer: Transfer): TransferOutcome | TransferRe
   return action === undefined ? { code: 'invalid_state_transition' } : actOnTransfer(transfer, action);
 }
 
-/** The shortest way by the table; the first refusal on it is the outcome. */
+/** The shortest path in the table; the first error on it is the outcome. */
 export function walkTransfer(
   transfer: Transfer,
   to: string,
@@ -271,7 +271,7 @@ function shortest(from: string, to: string): readonly string[] | undefined {
 
 const unreported = ['requote', 'accept', 'review', 'release', 'expire'];
 
-/** What the provider reports of each transition: the bank provider repeats itself at completion. */
+/** The provider events of each transition. The bank provider sends a duplicate at completion. */
 export function providerEventsOf(
   transitions: readonly TransferTransition[],
   provider: string,

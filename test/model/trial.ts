@@ -85,7 +85,7 @@ export class Trial {
   /** Sends a request that must succeed, to reach a situation. */
   reach(step: Step): this {
     const expected = this.expected(step);
-    if (isRefused(expected)) throw new Error(`${JSON.stringify(step)} is refused by the model`);
+    if (isRefused(expected)) throw new Error(`${JSON.stringify(step)} is rejected by the model`);
     const response = this.send(step);
     expect(response.status, response.text).toBeLessThan(300);
     this.payment = expected;
@@ -100,7 +100,7 @@ export class Trial {
     return this.runner.post(`developer_api_${on}s/${id}/advance`, body);
   }
 
-  /** The payment after a request by the model, or the refusal. */
+  /** The payment after a request according to the model, or the error. */
   expected({ on, body }: Step): Payment | Refused {
     const { payment } = this;
     if (on === 'refund') return advanceRefund(payment, payment.refunds.length - 1, advanceOf(body));
@@ -177,7 +177,7 @@ export class Trial {
       status: record.status,
       ...(action === undefined ? {} : { action }),
       ...(to === undefined ? {} : { to }),
-      // Only its dispute can move a disputed payment.
+      // Only its dispute can change a disputed payment.
       ...(record.status === 'disputed' ? { disputeId: record.disputeId } : {}),
     });
   }
@@ -251,8 +251,8 @@ function entryOf(row: {
 }
 
 /**
- * What the provider reports of each transition, as `action outcome`. Refunds, and the end of a dispute, are reported as the
- * transition of their payment. The second provider repeats itself at a capture and reports a settlement out of order.
+ * The provider events of each transition, as `action outcome`. Refunds, and the end of a dispute, are reported as the
+ * transition of their payment. The second provider sends a duplicate at a capture and reports a settlement out of order.
  */
 function providerEventsOf(transitions: readonly Transition[], provider: string): readonly string[] {
   const closesDispute = ({ resource, to }: Transition) =>
@@ -271,7 +271,7 @@ function withoutRequestId({ requestId: _requestId, ...body }: Body): Readonly<Re
   return body;
 }
 
-/** Most comparisons hold, and vitest's take 50 times as long: it is only used to print the difference. */
+/** Vitest comparisons take 50 times as long, so `expect` is called only to print a difference. */
 function same(found: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(found, expected)) expect(found).toEqual(expected);
 }

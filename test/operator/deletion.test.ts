@@ -10,7 +10,7 @@ import { Sealer } from '../../src/workers/sealer.ts';
 import { ApiClient, type Body } from '../support/api-client.ts';
 import { openReceiver, type Receiver, withStatus } from '../support/receiver.ts';
 import { databaseKinds, openApp, openEngine, openServer } from '../support/server.ts';
-import { house, ok } from '../support/visitor.ts';
+import { createTeam, ok } from '../support/visitor.ts';
 import { countRows, populate } from './populate.ts';
 
 const token = 'x'.repeat(40);
@@ -56,7 +56,7 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
   const everyTable = organizationTables.map(({ name }) => name);
   const rowsOf = async (orgId: string) =>
     Object.entries(await countRows(server, orgId, everyTable)).filter(([, count]) => count > 0);
-  const expectSound = async () => {
+  const expectConsistent = async () => {
     await server.sealer.stop();
     const { checks } = await verify(server.database);
     expect(checks.flatMap(({ name, differences }) => differences.map((one) => ({ name, ...one })))).toEqual(
@@ -64,30 +64,30 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
     );
   };
 
-  test('by the operator: every row goes except for the audit trail, which says who did it', async () => {
-    const doomed = await create();
+  test('by the operator removes every row except the audit trail, which names the actor', async () => {
+    const target = await create();
     const other = await create({ name: 'Other' });
-    await populate(doomed.client, receiver.url);
+    await populate(target.client, receiver.url);
     await populate(other.client, receiver.url);
     const before = await rowsOf(other.orgId);
-    const answer = await remove(doomed.orgId);
+    const answer = await remove(target.orgId);
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body).toMatchObject({
       object: 'organization',
       status: 'deleted',
-      id: doomed.orgId,
+      id: target.orgId,
       name: 'Doomed',
     });
     expect((answer.body.deleted as Record<string, number>).payments).toBeGreaterThan(5);
 
-    const left = (await rowsOf(doomed.orgId)).map(([name]) => name);
+    const left = (await rowsOf(target.orgId)).map(([name]) => name);
     expect(left.filter((name) => deletedTables.includes(name))).toEqual([]);
     const [last] = await server.database.query<{ action: string; actor: string; request: string }>(
       {
         name: '',
         text: `select action, actor_id as actor, request_id as request from audit where org_id = $1 order by id desc limit 1`,
       },
-      [doomed.orgId],
+      [target.orgId],
     );
     expect(last).toEqual({
       action: 'organizations.delete',
@@ -95,59 +95,59 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
       request: answer.headers['request-id'],
     });
 
-    expect((await doomed.client.get('developer_api_status')).code).toBe('api_key_invalid');
-    expect((await doomed.client.post('developer_api_payments', { amount: 1, currency: 'EUR' })).code).toBe(
+    expect((await target.client.get('developer_api_status')).code).toBe('api_key_invalid');
+    expect((await target.client.post('developer_api_payments', { amount: 1, currency: 'EUR' })).code).toBe(
       'api_key_invalid',
     );
-    expect((await remove(doomed.orgId)).code).toBe('resource_not_found');
+    expect((await remove(target.orgId)).code).toBe('resource_not_found');
     const listed = (await operator().get('/_operator/organizations', 'limit=100')).body.data;
-    expect(listed.map(({ id }) => id)).not.toContain(doomed.orgId);
-    // What the neighbour has may only grow: its deliveries go on.
+    expect(listed.map(({ id }) => id)).not.toContain(target.orgId);
+    // The other organization's rows may only grow, because its deliveries continue.
     for (const [name, count] of before)
       expect((await countRows(server, other.orgId, [name]))[name]).toBeGreaterThanOrEqual(count);
   });
 
-  test('streams of its keys end, and what a node wrote afterwards is swept', async () => {
-    const doomed = await create();
+  test('ends its event streams and sweeps rows that a node wrote afterwards', async () => {
+    const target = await create();
     const request = get(`${url}/_api/developer_api_webhook_events/stream`, {
-      headers: { authorization: `Bearer ${doomed.key}`, accept: 'text/event-stream' },
+      headers: { authorization: `Bearer ${target.key}`, accept: 'text/event-stream' },
     });
     const [stream] = (await once(request, 'response')) as [IncomingMessage];
     expect(stream.statusCode).toBe(200);
     stream.resume();
     const ended = once(stream, 'end');
-    expect((await remove(doomed.orgId)).status).toBe(200);
+    expect((await remove(target.orgId)).status).toBe(200);
     await ended;
-    // As a node does that counts for a moment longer.
+    // A node with a stale cache may still write a coverage row.
     await server.database.query(
       { name: '', text: `insert into coverage (org_id, kind, name, met) values ($1, 'event', 'late', 1)` },
-      [doomed.orgId],
+      [target.orgId],
     );
     expect(await sweepDeleted(server.database, 0)).toBeGreaterThanOrEqual(1);
-    expect((await countRows(server, doomed.orgId, ['coverage'])).coverage).toBe(0);
+    expect((await countRows(server, target.orgId, ['coverage'])).coverage).toBe(0);
   });
 
-  test('a write that is on its way comes before it, or is refused: no row comes back', async () => {
+  test('a concurrent write is either committed before it or rejected: no row remains', async () => {
     for (let round = 0; round < 5; round += 1) {
-      const doomed = await create();
+      const target = await create();
       const writes = Array.from({ length: 20 }, () =>
-        doomed.client.post('developer_api_payments', { amount: 1, currency: 'EUR' }),
+        target.client.post('developer_api_payments', { amount: 1, currency: 'EUR' }),
       );
-      const [deleted, ...answers] = await Promise.all([remove(doomed.orgId), ...writes]);
+      const [deleted, ...answers] = await Promise.all([remove(target.orgId), ...writes]);
       expect(deleted.status, deleted.text).toBe(200);
       for (const { status } of answers) expect([201, 401, 503]).toContain(status);
-      expect((await countRows(server, doomed.orgId, ['payments', 'ledger_entries', 'events'])).payments).toBe(
+      expect((await countRows(server, target.orgId, ['payments', 'ledger_entries', 'events'])).payments).toBe(
         0,
       );
     }
   });
 
-  test('another node, which still remembers the key, writes nothing and forgets it within a second', async () => {
-    const doomed = await create();
+  test('another node that has cached the key writes nothing and drops it within a second', async () => {
+    const target = await create();
     const node = openApp(server, { engine: openEngine(server.database) });
-    const elsewhere = new ApiClient(node, doomed.key);
+    const elsewhere = new ApiClient(node, target.key);
     expect((await elsewhere.get('developer_api_status')).status).toBe(200);
-    expect((await remove(doomed.orgId)).status).toBe(200);
+    expect((await remove(target.orgId)).status).toBe(200);
     const deletedAt = performance.now();
     const late = await elsewhere.post('developer_api_payments', { amount: 1, currency: 'EUR' });
     expect([401, 503]).toContain(late.status);
@@ -155,37 +155,37 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
       .poll(async () => (await elsewhere.get('developer_api_status')).code, { interval: 50 })
       .toBe('api_key_invalid');
     expect(performance.now() - deletedAt).toBeLessThan(10_000);
-    expect((await countRows(server, doomed.orgId, ['payments'])).payments).toBe(0);
+    expect((await countRows(server, target.orgId, ['payments'])).payments).toBe(0);
     await node.close();
   });
 
-  test('a snapshot from before brings it back, with its key', async () => {
-    const doomed = await create();
-    await doomed.client.post('developer_api_payments', { amount: 1, currency: 'EUR' });
+  test('an earlier snapshot restores it with its key', async () => {
+    const target = await create();
+    await target.client.post('developer_api_payments', { amount: 1, currency: 'EUR' });
     const { body: snapshot } = await server.app.inject({
-      url: `/_operator/organizations/${doomed.orgId}/snapshot`,
+      url: `/_operator/organizations/${target.orgId}/snapshot`,
       headers: { authorization: `Bearer ${token}` },
     });
-    expect((await remove(doomed.orgId)).status).toBe(200);
+    expect((await remove(target.orgId)).status).toBe(200);
     const answer = await operator().send('/_operator/snapshots', {
       ...{ method: 'POST', raw: snapshot, headers: { 'content-type': 'application/jsonl' } },
     });
     expect(answer.status, answer.text).toBe(201);
     await sweepDeleted(server.database, 0);
-    // A node may remember for half a second that the key is unknown.
+    // A node may cache for half a second that the key is unknown.
     await expect
-      .poll(async () => (await doomed.client.get('developer_api_payments')).body.data?.length)
+      .poll(async () => (await target.client.get('developer_api_payments')).body.data?.length)
       .toBe(1);
-    expect((await doomed.client.post('developer_api_payments', { amount: 2, currency: 'EUR' })).status).toBe(
+    expect((await target.client.post('developer_api_payments', { amount: 2, currency: 'EUR' })).status).toBe(
       201,
     );
   });
 
-  test('organizations may expire, and so may forks: a worker deletes them', async () => {
+  test('a worker deletes expired organizations and forks', async () => {
     const soon = new Date(Date.now() + 60_000).toISOString();
-    const [mortal, lasting] = [await create({ expiresAt: soon }), await create()];
-    expect([mortal.expiresAt, lasting.expiresAt]).toEqual([soon, null]);
-    const fork = await operator().post(`/_operator/organizations/${lasting.orgId}/fork`, {
+    const [expiring, permanent] = [await create({ expiresAt: soon }), await create()];
+    expect([expiring.expiresAt, permanent.expiresAt]).toEqual([soon, null]);
+    const fork = await operator().post(`/_operator/organizations/${permanent.orgId}/fork`, {
       name: 'Copy',
       expiresAt: soon,
     });
@@ -199,42 +199,42 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
       [],
     );
     expect(await server.operator.expire()).toBe(2);
-    expect((await mortal.client.get('developer_api_status')).code).toBe('api_key_invalid');
+    expect((await expiring.client.get('developer_api_status')).code).toBe('api_key_invalid');
     expect((await remove(forkId)).code).toBe('resource_not_found');
-    expect((await lasting.client.get('developer_api_status')).status).toBe(200);
+    expect((await permanent.client.get('developer_api_status')).status).toBe(200);
     const [row] = await server.database.query<{ actor: string }>(
       {
         name: '',
         text: `select actor_id as actor from audit where org_id = $1 and action = 'organizations.delete'`,
       },
-      [mortal.orgId],
+      [expiring.orgId],
     );
     expect(row).toEqual({ actor: 'expiry' });
   });
 
-  test('the trail of an expired organization goes after a week, and that of any other stays', async () => {
+  test('the audit trail of an expired organization is deleted after a week; any other stays', async () => {
     const soon = new Date(Date.now() + 60_000).toISOString();
     const [expired, deleted] = [await create({ expiresAt: soon }), await create()];
     for (const { client } of [expired, deleted])
       expect((await client.post('developer_api_payments', { amount: 1, currency: 'EUR' })).status).toBe(201);
     for (const { orgId } of [expired, deleted]) expect((await remove(orgId)).status).toBe(200);
-    // As after a kill: no process knows any more that it has written to these organizations.
+    // As after a kill: no process remembers that it has written to these organizations.
     await new Sealer({ seals: new Seals(server.database), wallClock: Date.now, onError: unexpected }).seal();
     const trailOf = ({ orgId }: { orgId: string }) => countRows(server, orgId, ['audit', 'audit_seals']);
-    const [before, kept] = [await trailOf(expired), await trailOf(deleted)];
-    expect([before.audit_seals, kept.audit_seals]).toEqual([1, 1]);
+    const [before, other] = [await trailOf(expired), await trailOf(deleted)];
+    expect([before.audit_seals, other.audit_seals]).toEqual([1, 1]);
     const { heads } = await verify(server.database);
     expect(heads.map(({ orgId }) => orgId)).toContain(deleted.orgId);
     expect(heads.map(({ orgId }) => orgId)).not.toContain(expired.orgId);
 
     expect(await forgetTrails(server.database, Date.now() + 6 * dayMs)).toBe(0);
-    // Not even in a week, as long as the database does not agree that it is over.
+    // The trigger checks the database clock, so a later application time alone deletes nothing.
     await expect(forgetTrails(server.database, Date.now() + 8 * dayMs)).rejects.toThrow(/append-only/);
     expect(await trailOf(expired)).toEqual(before);
     await run(`update deleted_organizations set audit_until = now() where audit_until is not null`);
     expect(await forgetTrails(server.database, Date.now() + 1_000)).toBeGreaterThanOrEqual(before.audit ?? 1);
     expect(await rowsOf(expired.orgId)).toEqual([]);
-    expect(await trailOf(deleted)).toEqual(kept);
+    expect(await trailOf(deleted)).toEqual(other);
     for (const table of ['audit', 'audit_seals'])
       await expect(run(`delete from ${table} where org_id = '${deleted.orgId}'`)).rejects.toThrow(
         /append-only/,
@@ -265,8 +265,8 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
     );
   });
 
-  test('by an owner with the name typed; members lose access, and the books and seals stay sound', async () => {
-    const acme = await house(server);
+  test('by an owner requires the typed name; members lose access, and ledger and seals stay consistent', async () => {
+    const acme = await createTeam(server);
     const path = `${acme.orgId}/organization/delete`;
     const { name } = ok(await acme.owner.get(`${acme.orgId}/organization`)) as Body & { name: string };
     expect((await acme.admin.post(path, { name })).code).toBe('role_missing');
@@ -284,6 +284,6 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
       };
       expect(organizations.map(({ id }) => id)).not.toContain(acme.orgId);
     }
-    await expectSound();
+    await expectConsistent();
   });
 });

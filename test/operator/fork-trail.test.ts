@@ -5,7 +5,7 @@ import type { Server } from '../../src/server.ts';
 import { type Answer, ApiClient } from '../support/api-client.ts';
 import { openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
-import { house } from '../support/visitor.ts';
+import { createTeam } from '../support/visitor.ts';
 
 const token = 'x'.repeat(40);
 let server: Server;
@@ -23,7 +23,7 @@ async function trailOf(orgId: string, { headers }: Answer): Promise<readonly Par
 const forkOf = (answer: Answer) =>
   (answer.body as unknown as { organization: { id: string } }).organization.id;
 
-test("a fork by the operator leaves a row in the source's trail and one in its own", async () => {
+test('a fork by the operator writes an audit row in the source and one in the fork', async () => {
   const { orgId } = await tenant(server);
   const operator = new ApiClient(server.app, token);
   const answer = await operator.post(`/_operator/organizations/${orgId}/fork`, { name: 'Copy' });
@@ -39,8 +39,8 @@ test("a fork by the operator leaves a row in the source's trail and one in its o
   ]);
 });
 
-test('a fork by a person names that person in both trails', async () => {
-  const { admin, orgId } = await house(server);
+test('a fork by a person names that person in both audit trails', async () => {
+  const { admin, orgId } = await createTeam(server);
   const answer = await admin.post(`${orgId}/fork`, { name: 'Copy' });
   expect(answer.status, answer.text).toBe(201);
   const by = { actorKind: 'person', actorId: admin.personId, ip: admin.address, outcome: 'accepted' };

@@ -6,14 +6,14 @@ import { payments } from '../support/payments.ts';
 export async function populate(client: ApiClient, webhookUrl: string): Promise<Populated> {
   const post = async (path: string, body?: unknown) => expectOk(await client.post(path, body));
   const webhook = await post('developer_api_webhooks', { url: webhookUrl, retryProfile: 'none' });
-  const silent = await post('developer_api_webhooks', { url: webhookUrl });
-  await post(`developer_api_webhooks/${silent.id}/disable`);
+  const disabled = await post('developer_api_webhooks', { url: webhookUrl });
+  await post(`developer_api_webhooks/${disabled.id}/disable`);
   await post(`developer_api_webhooks/${webhook.id}/rotate_secret`, { overlapSeconds: 3_600 });
   const customer = await post('developer_api_customers', { name: 'Ada', metadata: { 'ünïcode "': '1\n2' } });
   const payment = async (scenario: string, to?: string): Promise<Body> => {
     const body = { amount: 1_000, currency: 'EUR', customerId: customer.id, scenario };
-    const made = await post(payments, body);
-    return to === undefined ? made : post(`${payments}/${made.id}/advance`, { to });
+    const created = await post(payments, body);
+    return to === undefined ? created : post(`${payments}/${created.id}/advance`, { to });
   };
   await payment('approve');
   await payment('approve', 'authorized');
@@ -44,7 +44,7 @@ export interface Populated {
   readonly payment: Body;
 }
 
-/** Until nothing is due to be sent any more. */
+/** Waits until no delivery to an enabled webhook is pending. */
 export async function settle({ database }: Server, orgId: string): Promise<void> {
   for (let round = 0; round < 600; round += 1) {
     const [row] = await database.query<{ count: number }>(
@@ -58,7 +58,7 @@ export async function settle({ database }: Server, orgId: string): Promise<void>
     if (row?.count === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error('deliveries are still under way');
+  throw new Error('deliveries are still pending');
 }
 
 /** How many rows an organization has in each table. */

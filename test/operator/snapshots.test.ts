@@ -46,14 +46,14 @@ function operatorOf(server: Server) {
   };
 }
 
-/** Without the time of the export, which differs by nature, and the hash over it. */
+/** Without the export time and the hash that covers it. */
 const undated = (snapshot: string) =>
   snapshot.replace(/"exportedAt":"[^"]*"/, '').replace(/"sha256":"[^"]*"/, '');
 
 /** The lines of a snapshot, without the last one. */
 const bodyOf = (snapshot: string) => snapshot.split('\n').slice(0, -2);
 
-/** With the last line that fits these lines: what whoever knows the format can write. */
+/** Appends a valid last line with counts and hash, as a forger of a snapshot could. */
 function withEnd(lines: readonly string[]): string {
   const text = lines.map((line) => `${line}\n`).join('');
   const counts: Record<string, number> = {};
@@ -62,17 +62,17 @@ function withEnd(lines: readonly string[]): string {
   return `${text}${JSON.stringify({ counts, sha256: createHash('sha256').update(text).digest('hex') })}\n`;
 }
 
-async function expectSound({ database }: Server): Promise<void> {
+async function expectConsistent({ database }: Server): Promise<void> {
   const { checks } = await verify(database);
   expect(checks.flatMap(({ name, differences }) => differences.map((one) => ({ name, ...one })))).toEqual([]);
 }
 
-describe.each(databaseKinds)('snapshots of %s', (kind) => {
+describe.each(databaseKinds)('snapshots on %s', (kind) => {
   let server: Server;
   let other: Server;
   let receiver: Receiver;
   let acme: Tenant;
-  let made: Awaited<ReturnType<typeof populate>>;
+  let records: Awaited<ReturnType<typeof populate>>;
   let snapshot: string;
 
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     ];
     receiver = await openReceiver();
     acme = await tenant(server);
-    made = await populate(acme.client, receiver.url);
+    records = await populate(acme.client, receiver.url);
     const second = await acme.addKey({ application: 'mobile', scopes: ['payments:read', 'payments:write'] });
     await second.client.post('developer_api_payments', { amount: 5, currency: 'JPY' });
     await acme.client.post('developer_api_clock/advance', { seconds: 3_600 });
@@ -99,7 +99,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     await receiver?.close();
   });
 
-  test('has every kind of record, and says of itself what it is', async () => {
+  test('contains every kind of record and describes itself in its header', async () => {
     const [first = '', ...lines] = bodyOf(snapshot);
     expect(withEnd([first, ...lines])).toBe(snapshot);
     expect(readHeader(first, 1, 1_000)).toMatchObject({
@@ -108,16 +108,16 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     });
     const tables = lines.map((line) => (JSON.parse(line) as { table: string }).table);
     expect([...new Set(tables)]).toEqual(
-      tablesOf('kept', 'record').filter((table) => tables.includes(table)),
+      tablesOf('configuration', 'record').filter((table) => tables.includes(table)),
     );
-    const counts = await countRows(server, acme.orgId, tablesOf('kept', 'record'));
+    const counts = await countRows(server, acme.orgId, tablesOf('configuration', 'record'));
     for (const [table, count] of Object.entries(counts)) {
       expect(tables.filter((one) => one === table).length, table).toBe(count);
       expect(count, table).toBeGreaterThan(0);
     }
   });
 
-  test('holds no key, no sealed text and nobody’s name; secrets only when they are asked for', async () => {
+  test('contains no API key, sealed text or person, and webhook secrets only on request', async () => {
     const bare = await exported(server, acme.orgId, 'secrets=false');
     expect(await exported(server, acme.orgId, '')).toHaveLength(bare.length);
     for (const text of [snapshot, bare]) {
@@ -129,44 +129,44 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     expect(bare).not.toContain('whsec_');
   });
 
-  test('the same data gives the same bytes, also after the way to the other database and back', async () => {
+  test('the same data exports to the same bytes, also after a round trip through the other database', async () => {
     expect(undated(await exported(server, acme.orgId))).toBe(undated(snapshot));
     const there = await operatorOf(other).import(snapshot);
     expect(there.status, there.text).toBe(201);
     const again = await exported(other, acme.orgId);
     expect(undated(again)).toBe(undated(snapshot));
-    const home = await openServer(kind, { operatorToken: token });
-    expect((await operatorOf(home).import(again)).status).toBe(201);
-    expect(undated(await exported(home, acme.orgId))).toBe(undated(snapshot));
-    await expectSound(home);
-    await home.close();
-    await expectSound(other);
+    const third = await openServer(kind, { operatorToken: token });
+    expect((await operatorOf(third).import(again)).status).toBe(201);
+    expect(undated(await exported(third, acme.orgId))).toBe(undated(snapshot));
+    await expectConsistent(third);
+    await third.close();
+    await expectConsistent(other);
   });
 
-  test('on the other server its keys work, its records are there and its clock stands where it stood', async () => {
+  test('on the other server its keys work, its records exist and its clock is frozen at the same time', async () => {
     const client = acme.clientOn(other.app);
-    const payment = await client.get(`developer_api_payments/${made.payment.id}`);
+    const payment = await client.get(`developer_api_payments/${records.payment.id}`);
     expect({ ...payment.body, requestId: '' }).toEqual({
-      ...(await acme.client.get(`developer_api_payments/${made.payment.id}`)).body,
+      ...(await acme.client.get(`developer_api_payments/${records.payment.id}`)).body,
       requestId: '',
     });
     expect((await client.get('developer_api_clock')).body).toMatchObject({
       status: 'frozen',
       now: (await acme.client.get('developer_api_clock')).body.now,
     });
-    const refunded = await client.post(`developer_api_payments/${made.payment.id}/refund`, { amount: 1 });
+    const refunded = await client.post(`developer_api_payments/${records.payment.id}/refund`, { amount: 1 });
     expect(refunded.status, refunded.text).toBe(201);
-    await expectSound(other);
+    await expectConsistent(other);
   });
 
-  test('409: an organization that is there already', async () => {
+  test('409: an organization that already exists', async () => {
     const { code, body } = await operatorOf(server).import(snapshot);
     expect(code).toBe('organization_exists');
     expect(body.error.details).toEqual({ organization: { id: acme.orgId, name: acme.orgName } });
     expect(undated(await exported(server, acme.orgId))).toBe(undated(snapshot));
   });
 
-  test('an import without secrets makes new ones and tells them once; with secrets it tells none', async () => {
+  test('an import without secrets creates new ones and shows them once; with secrets it shows none', async () => {
     const fresh = await openServer(kind, { operatorToken: token });
     const body = (await operatorOf(fresh).import(await exported(server, acme.orgId, '')))
       .body as unknown as ImportBody;
@@ -175,7 +175,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     expect(body.apiKeys.every(({ key }) => key === undefined)).toBe(true);
     const before = receiver.received.length;
     const client = acme.clientOn(fresh.app);
-    const test = await client.post(`developer_api_webhooks/${made.webhook.id}/test`);
+    const test = await client.post(`developer_api_webhooks/${records.webhook.id}/test`);
     expect(test.status, test.text).toBe(200);
     expect(receiver.received.length).toBe(before + 1);
     await fresh.close();
@@ -193,7 +193,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       client = new ApiClient(server.app, first?.key ?? '');
     });
 
-    test('is another organization with applications, keys and webhooks of its own and the same records', async () => {
+    test('is another organization with its own applications, keys and webhooks and the same records', async () => {
       expect(fork).toMatchObject({ object: 'import', status: 'ok', organization: { name: 'Copy' } });
       expect(fork.organization.id).not.toBe(acme.orgId);
       expect(fork.applications.map(({ name }) => name).sort()).toEqual(['mobile', 'web']);
@@ -201,22 +201,22 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       expect(fork.counts).toMatchObject({ applications: 2, payments: 7 });
       const status = (await client.get('developer_api_status')).body;
       expect(status).toMatchObject({ organization: fork.organization });
-      const own = await client.get(`developer_api_payments/${made.payment.id}`);
-      expect(own.body).toMatchObject({ id: made.payment.id, status: 'settled' });
-      await expectSound(server);
+      const own = await client.get(`developer_api_payments/${records.payment.id}`);
+      expect(own.body).toMatchObject({ id: records.payment.id, status: 'settled' });
+      await expectConsistent(server);
     });
 
     test('sends nothing until its webhooks are enabled', async () => {
       const { data } = (await client.get('developer_api_webhooks')).body;
       expect(data.map(({ status }) => status)).toEqual(['disabled', 'disabled']);
-      expect(data.map(({ id }) => id)).not.toContain(made.webhook.id);
+      expect(data.map(({ id }) => id)).not.toContain(records.webhook.id);
       expect(fork.webhooks.every(({ secret }) => secret?.startsWith('whsec_'))).toBe(true);
       const hook = data.find(({ retryProfile }) => retryProfile === 'none');
       const typesFrom = (count: number) =>
         receiver.received.slice(count).map(({ body }) => (JSON.parse(body) as Body).type);
       const before = receiver.received.length;
       await client.post('developer_api_customers', { name: 'Bob' });
-      // What another organization sends meanwhile comes through; what the fork has waits.
+      // Deliveries of the other organization arrive; those of the fork stay pending.
       await acme.client.post('developer_api_webhook_events', { type: 'transfer.quoted' });
       await receiver.waitFor(before + 1);
       expect(typesFrom(before)).toEqual(['transfer.quoted']);
@@ -226,29 +226,29 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       expect(typesFrom(before)).toContain('customer.created');
     });
 
-    test('and the original know nothing of each other', async () => {
+    test('is isolated from the original', async () => {
       const before = undated(await exported(server, acme.orgId));
-      await client.post(`developer_api_payments/${made.payment.id}/refund`, { amount: 10 });
+      await client.post(`developer_api_payments/${records.payment.id}/refund`, { amount: 10 });
       await client.post('developer_api_clock/reset');
       await client.post('developer_api_customers', { name: 'Eve' });
       expect((await operatorOf(server).post(`organizations/${fork.organization.id}/reset`)).status).toBe(200);
       expect(undated(await exported(server, acme.orgId))).toBe(before);
       expect((await client.get('developer_api_payments')).body.data).toEqual([]);
-      await expectSound(server);
+      await expectConsistent(server);
     });
 
-    test('of a file may have any name, on the server that the file came from and on another', async () => {
+    test('of a file may have any name, on its original server and on another', async () => {
       for (const place of [server, other]) {
         const answer = await operatorOf(place).import(snapshot, 'fork=true&name=From%20a%20file');
         expect(answer.status, answer.text).toBe(201);
         expect(answer.body).toMatchObject({ organization: { name: 'From a file' } });
         const unnamed = await operatorOf(place).import(snapshot, 'fork=true');
         expect(unnamed.body).toMatchObject({ organization: { name: acme.orgName } });
-        await expectSound(place);
+        await expectConsistent(place);
       }
     });
 
-    test('404: of an organization that is not there; 400: without a name', async () => {
+    test('404: of an unknown organization; 400: without a name', async () => {
       const unknown = 'org_01m7epxwjmf7za77rhky2f93cc';
       expect((await operatorOf(server).post(`organizations/${unknown}/fork`, { name: 'x' })).code).toBe(
         'resource_not_found',
@@ -259,7 +259,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     });
   });
 
-  describe('what is refused', () => {
+  describe('an import rejects', () => {
     const lineOf = (table: string) =>
       snapshot.split('\n').findIndex((line) => line.startsWith(`{"table":"${table}"`)) + 1;
     const edited = (number: number, edit: (line: string) => string) =>
@@ -273,18 +273,26 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
 
     const cases: readonly (readonly [string, () => readonly [string, number], RegExp])[] = [
       ['an empty file', () => ['', 1], /is empty/],
-      ['no snapshot at all', () => ['{"name":"x"}\n', 1], /begins with/],
-      ['no JSON', () => ['nonsense\n', 1], /no JSON/],
+      ['a file that is not a snapshot', () => ['{"name":"x"}\n', 1], /begins with/],
+      ['a file that is not JSON', () => ['nonsense\n', 1], /not valid JSON/],
       ['a header without an organization', () => [edited(1, (l) => l.replace('org_', 'xyz_')), 1], /an id/],
-      ['a line that is cut off', () => [edited(4, (line) => line.slice(0, -10)), 4], /written as/],
+      ['a truncated line', () => [edited(4, (line) => line.slice(0, -10)), 4], /written as/],
       ['an empty line', () => [edited(5, (line) => `\n${line}`), 5], /written as/],
       ['spaces', () => [edited(3, (line) => line.replace('"row":', '"row": ')), 3], /without spaces/],
-      ['an unknown table', inRow('payments', '"payments"', '"persons"'), /no table of a snapshot/],
-      ['a table that is no part of it', inRow('payments', '"payments"', '"audit"'), /no table of a snapshot/],
+      ['an unknown table', inRow('payments', '"payments"', '"persons"'), /not a snapshot table/],
+      [
+        'a table that snapshots do not contain',
+        inRow('payments', '"payments"', '"audit"'),
+        /not a snapshot table/,
+      ],
       ['an unknown column', inRow('payments', '"row":{', '"row":{"hacked":1,'), /no column "hacked"/],
       ['a missing column', inRow('payments', /"currency":"[A-Z]+",/, ''), /lacks the column "currency"/],
       ['another organization', inRow('payments', /org_\w+/, unknownOrg), /another organization/],
-      ['a wrong id', inRow('payments', /"id":"pay_\w+"/, '"id":"cus_1"'), /no id of payments/],
+      [
+        'an id of another kind',
+        inRow('payments', /"id":"pay_\w+"/, '"id":"cus_1"'),
+        /not a valid id in payments/,
+      ],
       ['a wrong type', inRow('payments', /"amount":\d+/, '"amount":"much"'), /does not fit into payments/],
       ['a value out of bounds', inRow('payments', /"amount":\d+/, '"amount":0'), /payments_amount/],
       ['an unknown state', inRow('payments', /"status":"\w+"/, '"status":"lost"'), /payments_status/],
@@ -295,7 +303,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
         /not in the/,
       ],
       [
-        'a second row with one key',
+        'a duplicate row',
         () => [edited(lineOf('customers'), (l) => `${l}\n${l}`), lineOf('customers') + 1],
         /customers_pkey/,
       ],
@@ -306,13 +314,17 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
         /fixed order/,
       ],
       [
-        'a line behind the last one',
+        'a line after the last one',
         () => [`${snapshot}${snapshot.split('\n')[2]}\n`, snapshot.split('\n').length],
-        /behind the last line/,
+        /after the end line/,
       ],
       ['two snapshots', () => [snapshot + snapshot, snapshot.split('\n').length], /second snapshot/],
       ['a long line', () => [edited(4, (line) => line + 'x'.repeat(1_100_000)), 4], /1 MiB/],
-      ['no organization in it', () => [withEnd(bodyOf(snapshot).slice(0, 1)), 2], /itself is missing/],
+      [
+        'a snapshot without its organization',
+        () => [withEnd(bodyOf(snapshot).slice(0, 1)), 2],
+        /itself is missing/,
+      ],
       [
         'a changed value',
         () => [
@@ -337,18 +349,18 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       ],
     ];
 
-    test.each(cases)('422: %s, with its line', async (_what, make, words) => {
+    test.each(cases)('422: %s, with the line number', async (_what, make, message) => {
       const [text, line] = make();
-      const before = await countRows(server, acme.orgId, tablesOf('kept', 'record'));
+      const before = await countRows(server, acme.orgId, tablesOf('configuration', 'record'));
       const { code, body } = await operatorOf(server).import(text, 'fork=true');
       expect(code, JSON.stringify(body)).toBe('snapshot_invalid');
       expect(body.error.details).toEqual({ line });
-      expect(body.error.message).toMatch(words);
+      expect(body.error.message).toMatch(message);
       expect(body.error.message).toContain(`Line ${line}: `);
-      expect(await countRows(server, acme.orgId, tablesOf('kept', 'record'))).toEqual(before);
+      expect(await countRows(server, acme.orgId, tablesOf('configuration', 'record'))).toEqual(before);
     });
 
-    test('422: what is not UTF-8', async () => {
+    test('422: bytes that are not UTF-8', async () => {
       const bytes = Buffer.from(snapshot.replace('Ada', 'A\u00e9a'), 'latin1');
       expect((await operatorOf(server).import(bytes, 'fork=true')).body.error.message).toMatch(/UTF-8/);
     });
@@ -356,9 +368,9 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     const endNumber = () => snapshot.split('\n').length - 1;
     const incomplete: readonly (readonly [string, () => readonly [string, number]])[] = [
       ['without its last line', () => [`${bodyOf(snapshot).join('\n')}\n`, endNumber() - 1]],
-      ['cut within its last line', () => [snapshot.slice(0, -10), endNumber()]],
+      ['truncated within its last line', () => [snapshot.slice(0, -10), endNumber()]],
       ['with its first half only', () => [`${bodyOf(snapshot).slice(0, 40).join('\n')}\n`, 40]],
-      ['cut within a line', () => [bodyOf(snapshot).slice(0, 40).join('\n').slice(0, -5), 40]],
+      ['truncated within a line', () => [bodyOf(snapshot).slice(0, 40).join('\n').slice(0, -5), 40]],
       ['without one of its lines', () => [snapshot.replace(/\{"table":"payments".*\n/, ''), endNumber() - 1]],
     ];
     test.each(incomplete)('422: a snapshot %s', async (_what, make) => {
@@ -370,7 +382,11 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       expect(await countOrganizations()).toBe(before);
     });
 
-    const unsound: readonly (readonly [string, string, (lines: readonly string[]) => readonly string[]])[] = [
+    const inconsistent: readonly (readonly [
+      string,
+      string,
+      (lines: readonly string[]) => readonly string[],
+    ])[] = [
       [
         'a posting that is off by seven',
         'entries_sum_to_zero',
@@ -418,7 +434,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       const at = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`) && from.test(line));
       return lines.map((line, i) => (i === at ? line.replace(from, to) : line));
     };
-    test.each(unsound)('422: unsound books, with %s', async (_what, check, change) => {
+    test.each(inconsistent)('422: an inconsistent ledger: %s', async (_what, check, change) => {
       const before = await countOrganizations();
       const text = withEnd(change(bodyOf(snapshot)));
       const { code, body } = await operatorOf(server).import(text, 'fork=true');
@@ -428,12 +444,12 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       expect(await countOrganizations()).toBe(before);
     });
 
-    test('a snapshot of the version before, which has no last line, is read, and its books are checked', async () => {
+    test('accepts a snapshot of the previous format, which has no last line, and checks its ledger', async () => {
       const lines = bodyOf(snapshot).map((line, i) =>
         i === 0 ? line.replace(/"version":\d+/, '"version":1') : line,
       );
-      const whole = await operatorOf(server).import(`${lines.join('\n')}\n`, 'fork=true');
-      expect(whole.status, whole.text).toBe(201);
+      const complete = await operatorOf(server).import(`${lines.join('\n')}\n`, 'fork=true');
+      expect(complete.status, complete.text).toBe(201);
       const cut = lines.filter((line) => !/^\{"table":"ledger_/.test(line));
       expect((await operatorOf(server).import(`${cut.join('\n')}\n`, 'fork=true')).code).toBe(
         'snapshot_invalid',
@@ -443,7 +459,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     const countOrganizations = async () =>
       (await server.database.query({ name: '', text: 'select 1 as one from organizations' }, [])).length;
 
-    test('nothing of a refused snapshot stays', async () => {
+    test('leaves nothing of a rejected snapshot', async () => {
       const before = await countOrganizations();
       const last = bodyOf(snapshot).length;
       const broken = edited(last, (line) => line.replace('"row":{', '"row":{"x":1,'));
@@ -461,7 +477,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       }
     });
 
-    test('an older schema is read: what it lacks takes its default', async () => {
+    test('accepts an older schema: missing columns get their default', async () => {
       const older = snapshot
         .replace(/"schema":\d+/, '"schema":6')
         .replaceAll(/,"webhook_defaults":\{.*?\}/g, '')
@@ -481,10 +497,10 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
         expect(margin).toBe(50);
         expect(defaults).toMatchObject({ retryProfile: 'standard' });
       }
-      await expectSound(server);
+      await expectConsistent(server);
     });
 
-    test('400, 401, 404, 415: the rest', async () => {
+    test('400, 401, 404, 415: invalid parameters, tokens, ids and content types', async () => {
       const operator = operatorOf(server);
       expect((await operator.import(snapshot, 'name=x')).code).toBe('invalid_request');
       expect((await operator.import(snapshot, 'fork=yes')).code).toBe('invalid_request');
@@ -503,13 +519,13 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     });
   });
 
-  test('an export while much is written is the organization at one moment', async () => {
+  test('an export during concurrent writes is a consistent snapshot', async () => {
     const busy = await tenant(server);
     await busy.client.post('developer_api_webhooks', { url: receiver.url });
     const fresh = await openServer(kind, { operatorToken: token });
-    let isOver = false;
+    let isDone = false;
     const writers = Array.from({ length: 8 }, async () => {
-      while (!isOver) {
+      while (!isDone) {
         const { body } = await busy.client.post('developer_api_payments', { amount: 10, currency: 'EUR' });
         await busy.client.post(`developer_api_payments/${body.id}/advance`, { to: 'settled' });
       }
@@ -520,13 +536,13 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
       const answer = await operatorOf(fresh).import(text, query);
       expect(answer.status, answer.text).toBe(201);
     }
-    isOver = true;
+    isDone = true;
     await Promise.all(writers);
-    await expectSound(fresh);
+    await expectConsistent(fresh);
     await fresh.close();
   });
 
-  test('taking a copy and bringing one in are in the audit trail', async () => {
+  test('an export and an import write an audit row', async () => {
     const actionsOf = async (place: Server, orgId: string) =>
       (
         await place.database.query<{ action: string }>(
@@ -542,13 +558,13 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     expect(await actionsOf(other, acme.orgId)).toContain('organizations.import');
   });
 
-  test('many exports and forks at once wait for each other', async () => {
+  test('concurrent exports and forks wait for each other and all succeed', async () => {
     const inject = () =>
       server.app.inject({
         url: `/_operator/organizations/${acme.orgId}/snapshot`,
         headers: { authorization: `Bearer ${token}` },
       });
-    const fork = () => operatorOf(server).post(`organizations/${acme.orgId}/fork`, { name: 'side by side' });
+    const fork = () => operatorOf(server).post(`organizations/${acme.orgId}/fork`, { name: 'Concurrent' });
     const [exports, forks] = await Promise.all([
       Promise.all(Array.from({ length: 12 }, inject)),
       Promise.all(Array.from({ length: 16 }, fork)),
@@ -557,10 +573,10 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
     expect(forks.map(({ status }) => status)).toEqual(forks.map(() => 201));
     const ids = forks.map(({ body }) => (body as ImportBody).organization.id);
     expect(new Set(ids).size).toBe(16);
-    await expectSound(server);
+    await expectConsistent(server);
   });
 
-  test('a fork takes the same statements whatever the number of records', async () => {
+  test('a fork needs the same number of statements for any number of records', async () => {
     const small = await tenant(server);
     await small.client.post('developer_api_payments', { amount: 5, currency: 'EUR' });
     const statementsOf = async (orgId: string) => {
@@ -586,7 +602,7 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
             JSON.stringify({ ...row.fields, hash: `\\x${randomBytes(32).toString('hex')}` }),
           ]),
         ),
-        silencedBy: null,
+        disabledBy: null,
       }));
       return { statements, payments: copy?.counts.payments ?? 0 };
     };
@@ -599,6 +615,6 @@ describe.each(databaseKinds)('snapshots of %s', (kind) => {
   });
 });
 
-test('this file provokes exactly the codes that coverage counts on', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.snapshots);
 });

@@ -11,7 +11,7 @@ const token = 'a token of an operator with more than 32 characters'.replaceAll('
 const organizations = '/_operator/organizations';
 const unknown = 'org_01m7epxwjmf7za77rhky2f93cc';
 
-interface Made {
+interface Created {
   readonly organization: { readonly id: string; readonly name: string };
   readonly application: { readonly id: string; readonly name: string };
   readonly apiKey: { readonly id: string; readonly key: string; readonly scopes: readonly string[] };
@@ -27,15 +27,15 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
   });
   afterAll(() => server?.close());
 
-  async function made(body: unknown = { name: 'Suite' }): Promise<Made> {
+  async function create(body: unknown = { name: 'Suite' }): Promise<Created> {
     const answer = await operator.post(organizations, body, { idempotencyKey: null });
     expect(answer.status, answer.text).toBe(201);
-    return answer.body as unknown as Made;
+    return answer.body as unknown as Created;
   }
 
   describe('POST organizations', () => {
-    test('201: makes an organization with an application and a key that may do everything', async () => {
-      const { organization, application, apiKey } = await made({ name: 'Shop' });
+    test('201: creates an organization with an application and a key with all scopes', async () => {
+      const { organization, application, apiKey } = await create({ name: 'Shop' });
       expect(organization.name).toBe('Shop');
       expect(apiKey.scopes).toEqual(scopes);
       const client = new ApiClient(server.app, apiKey.key);
@@ -49,14 +49,14 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
       expect(payment.status).toBe(201);
     });
 
-    test('201: takes names and scopes, and several organizations may have one name', async () => {
+    test('201: accepts names and scopes, and several organizations may share a name', async () => {
       const body = {
         name: 'Twin',
         application: { name: 'checkout' },
         scopes: ['payments:read'],
         keyName: 'reader',
       };
-      const [first, second] = [await made(body), await made(body)];
+      const [first, second] = [await create(body), await create(body)];
       expect(first.organization.id).not.toBe(second.organization.id);
       expect(first.application.name).toBe('checkout');
       const client = new ApiClient(server.app, first.apiKey.key);
@@ -68,15 +68,15 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
       );
     });
 
-    test('the organizations see nothing of each other', async () => {
-      const [a, b] = [await made(), await made()];
+    test('the organizations are isolated from each other', async () => {
+      const [a, b] = [await create(), await create()];
       const [own, other] = [a, b].map(({ apiKey }) => new ApiClient(server.app, apiKey.key));
       const { id } = (await own?.post('developer_api_customers', { name: 'Ada' }))?.body ?? { id: '' };
       expect((await other?.get(`developer_api_customers/${id}`))?.code).toBe('resource_not_found');
     });
 
-    test('a hundred at once are a hundred organizations, and the books are sound', async () => {
-      const all = await Promise.all(Array.from({ length: 100 }, () => made()));
+    test('a hundred concurrent requests create a hundred organizations, and the ledger is consistent', async () => {
+      const all = await Promise.all(Array.from({ length: 100 }, () => create()));
       expect(new Set(all.map(({ organization }) => organization.id)).size).toBe(100);
       expect(new Set(all.map(({ apiKey }) => apiKey.key)).size).toBe(100);
       const verification = await verify(server.database);
@@ -95,7 +95,7 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
       expect((await operator.post(organizations, body)).code).toBe('invalid_request');
     });
 
-    test('400, 413, 415: what is no JSON, too much of it, or another type', async () => {
+    test('400, 413, 415: malformed JSON, a body that is too large, another content type', async () => {
       expect((await operator.post(organizations, undefined, { raw: '{' })).code).toBe('malformed_json');
       const large = { name: 'x', padding: 'x'.repeat(300_000) };
       expect((await operator.post(organizations, large)).code).toBe('payload_too_large');
@@ -105,8 +105,8 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
       );
     });
 
-    test('is in the audit trail as done by the operator', async () => {
-      const { organization } = await made();
+    test('writes an audit row that names the operator', async () => {
+      const { organization } = await create();
       const rows = await server.database.query<Record<string, unknown>>(
         {
           name: '',
@@ -128,7 +128,7 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
   describe('GET organizations', () => {
     test('200: newest first, in pages', async () => {
       const names = ['one', 'two', 'three'].map((name) => `${name} of ${kind}`);
-      for (const name of names) await made({ name });
+      for (const name of names) await create({ name });
       const found: string[] = [];
       let cursor = '';
       for (let page = 0; page < 3; page += 1) {
@@ -145,7 +145,7 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
       ]);
     });
 
-    test('400: a cursor of another list, a limit beyond the bounds, an unknown parameter', async () => {
+    test('400: an invalid cursor, a limit out of range, an unknown parameter', async () => {
       expect((await operator.get(organizations, 'cursor=nonsense')).code).toBe('invalid_cursor');
       for (const query of ['limit=0', 'limit=101', 'limit=x', 'name=Shop'])
         expect((await operator.get(organizations, query)).code).toBe('invalid_request');
@@ -153,8 +153,8 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
   });
 
   describe('POST organizations/{id}/keys', () => {
-    test('201: one more key, for the first application unless told', async () => {
-      const { organization, application } = await made();
+    test('201: one more key, for the first application by default', async () => {
+      const { organization, application } = await create();
       const path = `${organizations}/${organization.id}/keys`;
       const { status, body } = await operator.post(path, { name: 'ci', scopes: ['customers:read'] });
       expect(status).toBe(201);
@@ -166,9 +166,9 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
       expect(named.body).toMatchObject({ applicationId: application.id, scopes });
     });
 
-    test('404: an organization or an application that is not there', async () => {
-      const { organization } = await made();
-      const other = await made();
+    test('404: an unknown organization or application', async () => {
+      const { organization } = await create();
+      const other = await create();
       for (const [orgId, body] of [
         [unknown, { name: 'ci' }],
         ['nonsense', { name: 'ci' }],
@@ -177,8 +177,8 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
         expect((await operator.post(`${organizations}/${orgId}/keys`, body)).code).toBe('resource_not_found');
     });
 
-    test('422: an application has as many keys as it may have', async () => {
-      const { organization } = await made();
+    test('422: an application that has reached its key limit', async () => {
+      const { organization } = await create();
       const path = `${organizations}/${organization.id}/keys`;
       for (let i = 1; i < 100; i += 1)
         expect((await operator.post(path, { name: `key ${i}` })).status).toBe(201);
@@ -187,30 +187,32 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
   });
 
   describe('POST organizations/{id}/reset', () => {
-    test('200: all records are gone, the key goes on, and another organization has all of its own', async () => {
-      const [own, other] = [await made(), await made()];
+    test('200: deletes all records and keeps the key; other organizations are not affected', async () => {
+      const [own, other] = [await create(), await create()];
       const clients = [own, other].map(({ apiKey }) => new ApiClient(server.app, apiKey.key));
       for (const client of clients)
         await client.post('developer_api_payments', { amount: 100, currency: 'EUR' });
       const { status, body } = await operator.post(`${organizations}/${own.organization.id}/reset`);
       expect(status).toBe(200);
       expect(body).toMatchObject({ object: 'reset', status: 'ok', deleted: { payments: 1, events: 1 } });
-      const [left, kept] = await Promise.all(clients.map((client) => client.get('developer_api_payments')));
-      expect(left?.body.data).toEqual([]);
-      expect(kept?.body.data).toHaveLength(1);
+      const [ownPayments, otherPayments] = await Promise.all(
+        clients.map((client) => client.get('developer_api_payments')),
+      );
+      expect(ownPayments?.body.data).toEqual([]);
+      expect(otherPayments?.body.data).toHaveLength(1);
     });
 
-    test('404: an organization that is not there', async () => {
+    test('404: an unknown organization', async () => {
       expect((await operator.post(`${organizations}/${unknown}/reset`)).code).toBe('resource_not_found');
     });
   });
 
-  describe('who is not the operator', () => {
+  describe('requests without the operator token', () => {
     test.each([
       ['no token', null],
       ['another token', 'x'.repeat(token.length)],
-      ['the beginning of the token', token.slice(0, -1)],
-      ['more than the token', `${token}x`],
+      ['the token without its last character', token.slice(0, -1)],
+      ['the token with one more character', `${token}x`],
     ])('401: %s', async (_what, given) => {
       const stranger = new ApiClient(server.app, given);
       for (const answer of [
@@ -224,7 +226,7 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
       }
     });
 
-    test('401: an API key is no token, and the token is no API key', async () => {
+    test('401: an API key is not accepted as the token, nor the token as an API key', async () => {
       const { client } = await tenant(server);
       expect((await client.get(organizations)).code).toBe('operator_token_invalid');
       expect((await operator.get('developer_api_status')).code).toBe('api_key_invalid');
@@ -232,19 +234,19 @@ describe.each(databaseKinds)('the operator on %s', (kind) => {
   });
 });
 
-test('404: without a token there is no operator API', async () => {
+test('404: the operator API does not exist when no token is configured', async () => {
   const server = await openServer('postgres');
-  const anybody = new ApiClient(server.app, token);
+  const client = new ApiClient(server.app, token);
   for (const answer of [
-    await anybody.get(organizations),
-    await anybody.post(organizations, { name: 'x' }),
-    await anybody.post(`${organizations}/${unknown}/reset`),
+    await client.get(organizations),
+    await client.post(organizations, { name: 'x' }),
+    await client.post(`${organizations}/${unknown}/reset`),
   ])
     expect(answer.code).toBe('route_not_found');
   await server.close();
 });
 
-test('an embedded server makes a token at each start', async () => {
+test('an embedded server creates a token at each start', async () => {
   const [first, second] = [await openServer('pglite'), await openServer('pglite')];
   expect(first.operatorToken).toMatch(/^\S{32,}$/);
   expect(first.operatorToken).not.toBe(second.operatorToken);
@@ -254,6 +256,6 @@ test('an embedded server makes a token at each start', async () => {
   await second.close();
 });
 
-test('this file provokes exactly the codes that coverage counts on', () => {
+test('provokes exactly the expected error codes', () => {
   expect([...seenCodes].sort()).toEqual(expectedErrorCodes.operator);
 });

@@ -52,7 +52,7 @@ function stop(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The process has already exited.
   }
 }
 
@@ -121,7 +121,7 @@ describe('action.yml', () => {
 });
 
 describe.skipIf(!hasTools)('the step (skipped where bash or npm is missing)', () => {
-  it('starts a server that outlives it, and tells the job its address and API key', async () => {
+  it('starts a server that outlives it, and sets its address and API key as outputs', async () => {
     const database = { DATABASE_URL: 'postgres://app@127.0.0.1:1/app', HOST: '192.0.2.1', PORT: '1' };
     const first = await runStep({ version: tarball, port: '0' }, database);
     expect([first.code, first.printed]).toEqual([0, expect.stringContaining('Sandbank is ready at')]);
@@ -143,7 +143,7 @@ describe.skipIf(!hasTools)('the step (skipped where bash or npm is missing)', ()
     expect((await call(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('takes a seed file with its first API key, a data directory and more arguments', async () => {
+  it('accepts a seed file with its first API key, a data directory and more arguments', async () => {
     const { seed, path: place, remove } = temporaryFolder();
     const data = path.join(place, 'data');
     const inputs = { version: tarball, port: '0', seed, 'data-dir': data, args: ' --metrics\n --role all' };

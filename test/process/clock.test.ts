@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { newKey } from '../support/tenant.ts';
 import { type Answer, call, expectRefusal, PAYMENTS, temporaryFolder } from './support/client.ts';
-import { type Place, placesIn } from './support/databases.ts';
+import { databasesIn, type TestDatabase } from './support/databases.ts';
 
 /** Dozens of rounds of timers, so that the kill comes in the middle of them. */
 const PAYMENTS_AT_KILL = 1_000;
@@ -30,23 +30,23 @@ const applications = [
   { name: 'running', apiKeys: [{ name: 'key', key: runningKey, scopes }] },
 ];
 
-/** The servers of one test on one database, in a folder of its own. */
+/** The servers of one test on one database, in a separate folder. */
 class Fleet {
   readonly #folder = temporaryFolder();
   readonly #seed = path.join(this.#folder.path, 'clock.json');
   readonly #started: ServerProcess[] = [];
-  #place: Place | undefined;
+  #database: TestDatabase | undefined;
 
-  async open(kind: number): Promise<Place> {
+  async open(kind: number): Promise<TestDatabase> {
     writeFileSync(this.#seed, JSON.stringify({ organizations: [{ name: 'Acme', applications }] }));
-    const [, open] = placesIn(this.#folder.path)[kind] ?? [];
-    if (!open) throw new Error('there is no such database');
-    this.#place = await open();
-    return this.#place;
+    const [, open] = databasesIn(this.#folder.path)[kind] ?? [];
+    if (!open) throw new Error('unknown database');
+    this.#database = await open();
+    return this.#database;
   }
 
   async start(): Promise<ServerProcess> {
-    const server = await startServer({ ...this.#place?.options, seed: this.#seed });
+    const server = await startServer({ ...this.#database?.options, seed: this.#seed });
     this.#started.push(server);
     return server;
   }
@@ -91,7 +91,7 @@ async function createPayments(url: string, count: number): Promise<number> {
   return Date.parse(String(now));
 }
 
-/** Begins an advance over all timers; `underway` resolves when the clock has moved, and most timers are still to come. */
+/** Begins an advance over all timers; `underway` resolves when the clock has moved, and most timers are still pending. */
 function beginAdvance(url: string, idempotencyKey: string) {
   const answer = post(`${url + CLOCK}/advance`, { seconds: ADVANCE_SECONDS }, { idempotencyKey }).catch(
     () => undefined,
@@ -121,20 +121,20 @@ async function authorizeUntilSoon(url: string) {
   };
 }
 
-const kinds = placesIn('').map(([name], kind) => [name, kind] as const);
+const kinds = databasesIn('').map(([name], kind) => [name, kind] as const);
 
 describe.each(kinds)('the clock on %s', (_name, kind) => {
-  it('continues an advance after kill -9, makes every move once, and keeps the answer', async () => {
+  it('continues an advance after kill -9, makes every transition once, and stores the response', async () => {
     await using fleet = new Fleet();
-    const place = await fleet.open(kind);
-    const isAlone = place.options.dataDir !== undefined;
+    const database = await fleet.open(kind);
+    const isAlone = database.options.dataDir !== undefined;
     const [first, second] = await Promise.all([fleet.start(), isAlone ? undefined : fleet.start()]);
     const since = await createPayments(first.url, PAYMENTS_AT_KILL);
     const held = await authorizeUntilSoon(first.url);
     const { answer, underway } = beginAdvance(first.url, 'cut');
     await underway((second ?? first).url, since);
     await first.kill();
-    expect(await answer, 'a kill after the answer proves nothing').toBeUndefined();
+    expect(await answer, 'a kill after the response proves nothing').toBeUndefined();
     const { url } = second ?? (await fleet.start());
     const to = since + 3 * DAY_MS;
     if (isAlone) {
@@ -152,7 +152,7 @@ describe.each(kinds)('the clock on %s', (_name, kind) => {
       expectRefusal(other, other.status === 409 ? 'clock_advancing' : 'clock_moves_back');
     }
     await held.expectExpired(url);
-    const kept = await vi.waitUntil(async () => {
+    const stored = await vi.waitUntil(async () => {
       const again = await post(
         `${url + CLOCK}/advance`,
         { seconds: ADVANCE_SECONDS },
@@ -160,17 +160,17 @@ describe.each(kinds)('the clock on %s', (_name, kind) => {
       );
       return again.status === 200 && again;
     }, PATIENCE);
-    expect(kept.isReplay).toBe(true);
-    expect(kept.body).toMatchObject({ status: 'frozen', now: new Date(to).toISOString(), complete: true });
-    expectEachOnce(kept.body.happened as readonly Effect[], PAYMENTS_AT_KILL);
+    expect(stored.isReplay).toBe(true);
+    expect(stored.body).toMatchObject({ status: 'frozen', now: new Date(to).toISOString(), complete: true });
+    expectEachOnce(stored.body.happened as readonly Effect[], PAYMENTS_AT_KILL);
     expect(await clockAt(url)).toBe(to);
     await fleet.stopAll();
-    await place.inspect((query) => expectHistory(query, PAYMENTS_AT_KILL));
+    await database.inspect((query) => expectHistory(query, PAYMENTS_AT_KILL));
   });
 
-  it('ends an advance in order on SIGTERM, reports the rest, and finishes with the next advance', async () => {
+  it('ends an advance cleanly on SIGTERM, reports the rest, and finishes with the next advance', async () => {
     await using fleet = new Fleet();
-    const place = await fleet.open(kind);
+    const database = await fleet.open(kind);
     const first = await fleet.start();
     const since = await createPayments(first.url, PAYMENTS_AT_STOP);
     const { answer, underway } = beginAdvance(first.url, 'stopped');
@@ -190,7 +190,7 @@ describe.each(kinds)('the clock on %s', (_name, kind) => {
       happened.push(...(rest.happened as readonly Effect[]));
     }
     await fleet.stopAll();
-    await place.inspect(async (query) => {
+    await database.inspect(async (query) => {
       await expectHistory(query, PAYMENTS_AT_STOP);
       // Many timers are due at the same instant. Those left at the instant where the clock stopped fired by themselves after the start.
       const [alone] = await query(
@@ -201,7 +201,7 @@ describe.each(kinds)('the clock on %s', (_name, kind) => {
   });
 });
 
-it('the clock on PostgreSQL fires after kill -9 and a new start what was waiting, without a request', async () => {
+it('the clock on PostgreSQL fires pending timers after kill -9 and a restart, without a request', async () => {
   await using fleet = new Fleet();
   await fleet.open(kinds.findIndex(([name]) => name === 'PostgreSQL'));
   const first = await fleet.start();
@@ -216,7 +216,7 @@ interface Effect {
   readonly action: string;
 }
 
-/** Three moves of each payment except those that fired by themselves, no move twice, in order of time. */
+/** Three transitions of each payment except those that fired by themselves, none twice, in order of time. */
 function expectEachOnce(happened: readonly Effect[], payments: number, alone = 0): void {
   const moves = payments * MOVES_EACH - alone;
   expect(happened).toHaveLength(moves);
@@ -226,7 +226,7 @@ function expectEachOnce(happened: readonly Effect[], payments: number, alone = 0
   expect(times.every((at, i) => i === 0 || at >= (times[i - 1] ?? ''))).toBe(true);
 }
 
-/** From the rows: each move was made once, at its own instant, and no timer is left. */
+/** From the rows: each transition happened once, at its own time, and no timer is left. */
 async function expectHistory(
   query: (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>,
   payments: number,

@@ -1,4 +1,4 @@
-/** The image of the Dockerfile: its instructions are performed as they are, and the result is run. */
+/** Builds the image from the Dockerfile instructions and runs it. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { baseEnv, buildImage, type Container, canRunImages, type Image, runImage
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
 
-/** The files that .dockerignore lets in: it excludes everything, includes entries of the root, and excludes names below them. */
+/** The files in the build context: .dockerignore excludes everything, includes entries of the root, and excludes names below them. */
 function copyContext(target: string): void {
   const [first, ...lines] = read('.dockerignore').trim().split('\n');
   const excluded = lines.filter((line) => !line.startsWith('!'));

@@ -7,9 +7,9 @@ import { createDatabase, migratedDatabase } from '../support/postgres.ts';
 import { type ServerOptions, type ServerProcess, spawnServer, startServer } from '../support/processes.ts';
 import { randomFrom, testSeed } from '../support/seed.ts';
 import { createPayment, temporaryFolder } from './support/client.ts';
-import { openCrashHome, openCrashInbox, type Point, runCrashes } from './support/crash-run.ts';
+import { openCrashDeployment, openCrashInbox, type Point, runCrashes } from './support/crash-run.ts';
 import { queryEmbedded, queryPostgres } from './support/database-rows.ts';
-import { type Place, passed } from './support/databases.ts';
+import { sleep, type TestDatabase } from './support/databases.ts';
 
 /** From the lock of the data directory to the first request; a later kill is an ordinary one. */
 const FIRST_START_MS_MAX = 1_500;
@@ -19,11 +19,11 @@ const migrations = readdirSync(new URL('../../migrations/', import.meta.url)).fi
 /** A share of the kills, for work on this test: 0.2 runs a fifth of them. */
 const SHARE = Number(process.env.SANDBANK_CRASH_SHARE ?? effort(1, 3));
 
-const embedded = async (folder: string): Promise<Place> => {
+const embedded = async (folder: string): Promise<TestDatabase> => {
   const dataDir = path.join(folder, 'data');
   return { options: { dataDir }, inspect: (work) => queryEmbedded(dataDir, work) };
 };
-const postgres = async (): Promise<Place> => {
+const postgres = async (): Promise<TestDatabase> => {
   const databaseUrl = await migratedDatabase(inject('postgresUrl'));
   return { options: { databaseUrl }, inspect: (work) => queryPostgres(databaseUrl, work) };
 };
@@ -37,7 +37,7 @@ interface Target {
   readonly name: string;
   readonly nodes: number;
   readonly points: readonly Point[];
-  readonly open: (folder: string) => Promise<Place>;
+  readonly open: (folder: string) => Promise<TestDatabase>;
 }
 
 const EMBEDDED_KILLS = 15;
@@ -45,7 +45,7 @@ const POSTGRES_KILLS = 18;
 /** For hangs only: on a quiet machine it takes about four minutes. */
 const KILLS_MS_MAX = 3_600_000;
 
-/** So many points in turn, from the given one on. */
+/** This many points in turn, starting at the given one. */
 function pointsFrom(all: readonly Point[], first: number, kills: number): readonly Point[] {
   const count = Math.max(1, Math.round(kills * SHARE));
   return Array.from({ length: count }, (_, kill) => all[(first + kill) % all.length] ?? 'random');
@@ -75,15 +75,15 @@ describe('kill -9 under load', () => {
     { timeout: KILLS_MS_MAX },
     async ({ name, nodes, points, open, number }) => {
       const inbox = await openCrashInbox();
-      const home = openCrashHome(inbox);
+      const deployment = openCrashDeployment(inbox);
       try {
         const random = randomFrom(testSeed + number);
-        const place = await open(home.path);
-        const { text, cut } = await runCrashes({ place, home, inbox, nodes, points, random });
+        const database = await open(deployment.path);
+        const { text, cut } = await runCrashes({ database, deployment, inbox, nodes, points, random });
         console.log(`${name}: seed ${testSeed}, ${points.join()}: ${text}`);
         cutDeliveries += cut;
       } finally {
-        await home.remove();
+        await deployment.remove();
         await inbox.close();
       }
     },
@@ -139,10 +139,10 @@ describe('kill -9 during the first start', () => {
           { dataDir, seed: folder.seed },
           crashAt && { point: crashAt.point, countdown: countdown(crashAt.max, random) },
           async () => {
-            // A busy machine may show this test only what comes after the sign.
+            // On a busy machine the test may see only the output after the marker.
             const signs = [sign, 'db'].map((file) => path.join(dataDir, file));
             await vi.waitUntil(() => signs.some((file) => existsSync(file)), { interval: 1 });
-            if (sign === 'lock') await passed(random() * FIRST_START_MS_MAX);
+            if (sign === 'lock') await sleep(random() * FIRST_START_MS_MAX);
           },
         );
         server = await startServer({ dataDir, seed: folder.seed });

@@ -20,7 +20,7 @@ async function newDirectory(): Promise<string> {
   return directory;
 }
 
-/** A process that locks every directory it is given. It runs the built module: compiling it in twenty processes cost ten seconds. */
+/** A process that locks every directory that it reads from stdin. It runs the built module: compiling it in twenty processes cost ten seconds. */
 interface Locker {
   readonly process: ChildProcess;
   readonly pid: number;
@@ -64,9 +64,9 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 const lockFile = (directory: string): string => join(directory, 'lock');
-const someoneElse = { pid: process.pid, startedAt: 'another start', host: hostname() };
+const otherHolder = { pid: process.pid, startedAt: 'another start', host: hostname() };
 
-async function leave(path: string, content: unknown): Promise<void> {
+async function writeLock(path: string, content: unknown): Promise<void> {
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
 }
 
@@ -100,7 +100,7 @@ describe('a free directory', () => {
 });
 
 describe('a held lock', () => {
-  it('refuses another process with the directory, the pid and what to do', async () => {
+  it('rejects another process and names the directory, the pid and the fix', async () => {
     const directory = await newDirectory();
     const first = await startLocker();
     const second = await startLocker();
@@ -111,7 +111,7 @@ describe('a held lock', () => {
     expect(await readdir(directory)).toEqual(['lock']);
   });
 
-  it('refuses a second open in the same process', async () => {
+  it('rejects a second open in the same process', async () => {
     const directory = await newDirectory();
     await lockDataDirectory(directory);
     await expect(lockDataDirectory(directory)).rejects.toThrow(DataDirectoryLocked);
@@ -125,15 +125,15 @@ describe('a held lock', () => {
     await expect(lockDataDirectory(directory)).rejects.toThrow(`process ${first.pid}`);
   });
 
-  it('counts as held when the start of a living process is not known', async () => {
+  it('counts as held when the start time of a running process is unknown', async () => {
     const directory = await newDirectory();
-    await leave(lockFile(directory), { pid: process.ppid, startedAt: null });
+    await writeLock(lockFile(directory), { pid: process.ppid, startedAt: null });
     await expect(lockDataDirectory(directory)).rejects.toThrow(`process ${process.ppid}`);
   });
 
   it('is never taken over from another host, whose processes cannot be seen', async () => {
     const directory = await newDirectory();
-    await leave(lockFile(directory), { pid: 7, startedAt: 'long ago', host: 'elsewhere' });
+    await writeLock(lockFile(directory), { pid: 7, startedAt: 'long ago', host: 'elsewhere' });
     await expect(lockDataDirectory(directory)).rejects.toThrow(
       /is locked by process 7 on the host elsewhere, .* delete .*lock when you know that it has ended\.$/,
     );
@@ -155,14 +155,14 @@ describe('a stale lock is taken over', () => {
   it.skipIf(process.platform === 'win32')('from a zombie that its parent never reaped', async () => {
     const directory = await newDirectory();
     // The shell starts the locker in the background and then becomes `sleep`, which never waits for children.
-    const neglectful = ['sh', '-c', 'exec 3<&0; "$@" <&3 & exec sleep 600 >&2', 'sh'];
-    const zombie = await startLocker(neglectful);
+    const withoutReaping = ['sh', '-c', 'exec 3<&0; "$@" <&3 & exec sleep 600 >&2', 'sh'];
+    const zombie = await startLocker(withoutReaping);
     expect(await zombie.lock(directory)).toBe('locked');
     expect(zombie.pid).not.toBe(zombie.process.pid);
 
     process.kill(zombie.pid, 'SIGKILL');
     await zombie.silence();
-    // Its pipes close just before it becomes a zombie, and nothing but the process table tells when it has.
+    // Its pipes close just before it becomes a zombie, and only the process table shows when it has.
     await vi.waitUntil(async () => (await stateOf(zombie.pid)).startsWith('Z'));
     expect(process.kill(zombie.pid, 0)).toBe(true);
 
@@ -170,9 +170,9 @@ describe('a stale lock is taken over', () => {
     expect(JSON.parse(await readFile(lockFile(directory), 'utf8'))).toMatchObject({ pid: process.pid });
   });
 
-  it('from an earlier process with the pid of a living one', async () => {
+  it('from an earlier process whose pid was reused', async () => {
     const directory = await newDirectory();
-    await leave(lockFile(directory), someoneElse);
+    await writeLock(lockFile(directory), otherHolder);
     await lockDataDirectory(directory);
     await expect(lockDataDirectory(directory)).rejects.toThrow(DataDirectoryLocked);
   });
@@ -189,7 +189,7 @@ describe('a stale lock is taken over', () => {
     '{"pid":1,"startedAt":5}',
   ])('from a file that says only %j, once it is too old to be half written', async (garbage) => {
     const directory = await newDirectory();
-    await leave(lockFile(directory), garbage);
+    await writeLock(lockFile(directory), garbage);
     await expect(lockDataDirectory(directory)).rejects.toThrow('try again in a few seconds');
     const minuteAgo = new Date(Date.now() - 60_000);
     await utimes(lockFile(directory), minuteAgo, minuteAgo);
@@ -197,29 +197,29 @@ describe('a stale lock is taken over', () => {
     expect(await readdir(directory)).toEqual(['lock']);
   });
 
-  it('although an earlier take-over was killed half way, twice', async () => {
+  it('although an earlier take-over was killed midway, twice', async () => {
     const directory = await newDirectory();
-    await leave(lockFile(directory), someoneElse);
-    await leave(`${lockFile(directory)}.takeover`, someoneElse);
-    await leave(`${lockFile(directory)}.takeover.takeover`, someoneElse);
+    await writeLock(lockFile(directory), otherHolder);
+    await writeLock(`${lockFile(directory)}.takeover`, otherHolder);
+    await writeLock(`${lockFile(directory)}.takeover.takeover`, otherHolder);
     await lockDataDirectory(directory);
     expect(await readdir(directory)).toEqual(['lock']);
   });
 
   it('but not while another process is taking it over', async () => {
     const directory = await newDirectory();
-    await leave(lockFile(directory), someoneElse);
-    await leave(`${lockFile(directory)}.takeover`, { pid: process.ppid, startedAt: null });
+    await writeLock(lockFile(directory), otherHolder);
+    await writeLock(`${lockFile(directory)}.takeover`, { pid: process.ppid, startedAt: null });
     await expect(lockDataDirectory(directory)).rejects.toThrow(`process ${process.ppid}`);
-    expect(JSON.parse(await readFile(lockFile(directory), 'utf8'))).toEqual(someoneElse);
+    expect(JSON.parse(await readFile(lockFile(directory), 'utf8'))).toEqual(otherHolder);
   });
 
-  it('by exactly one of twenty processes, also when a take-over was killed half way', async () => {
+  it('by exactly one of twenty processes, also when a take-over was killed midway', async () => {
     const lockers = await Promise.all(Array.from({ length: 20 }, () => startLocker()));
     for (let round = 0; round < 30; round += 1) {
       const directory = await newDirectory();
-      await leave(lockFile(directory), someoneElse);
-      if (round % 2 === 1) await leave(`${lockFile(directory)}.takeover`, someoneElse);
+      await writeLock(lockFile(directory), otherHolder);
+      if (round % 2 === 1) await writeLock(`${lockFile(directory)}.takeover`, otherHolder);
 
       const answers = await Promise.all(lockers.map((locker) => locker.lock(directory)));
       const winners = lockers.filter((_, i) => answers[i] === 'locked');
@@ -232,14 +232,14 @@ describe('a stale lock is taken over', () => {
 
   it('by exactly one of many opens in one process', async () => {
     const directory = await newDirectory();
-    await leave(lockFile(directory), someoneElse);
+    await writeLock(lockFile(directory), otherHolder);
     const opens = await Promise.allSettled(Array.from({ length: 20 }, () => lockDataDirectory(directory)));
     expect(opens.filter((open) => open.status === 'fulfilled')).toHaveLength(1);
   });
 });
 
 describe('release', () => {
-  it('can be called again without harm to the next holder', async () => {
+  it('can be called again without effect on the next holder', async () => {
     const directory = await newDirectory();
     const first = await lockDataDirectory(directory);
     await Promise.all([first.release(), first.release()]);
@@ -248,15 +248,15 @@ describe('release', () => {
     expect(await readdir(directory)).toEqual(['lock']);
   });
 
-  it('leaves a lock alone that is no longer ours', async () => {
+  it('leaves a lock that another process has taken over', async () => {
     const directory = await newDirectory();
     const lock = await lockDataDirectory(directory);
-    await leave(lockFile(directory), someoneElse);
+    await writeLock(lockFile(directory), otherHolder);
     await lock.release();
-    expect(JSON.parse(await readFile(lockFile(directory), 'utf8'))).toEqual(someoneElse);
+    expect(JSON.parse(await readFile(lockFile(directory), 'utf8'))).toEqual(otherHolder);
   });
 
-  it('does not mind that the file is gone already', async () => {
+  it('succeeds when the file is already gone', async () => {
     const directory = await newDirectory();
     const lock = await lockDataDirectory(directory);
     await rm(lockFile(directory));

@@ -51,7 +51,7 @@ afterAll(async () => {
 });
 
 /** Repeats a write until it succeeds, as a client does after 503, and after 409 for its own earlier request. */
-async function insist(client: ApiClient, { path, body }: Write, idempotencyKey: string) {
+async function sendUntilOk(client: ApiClient, { path, body }: Write, idempotencyKey: string) {
   const refused: Answer[] = [];
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const answer = await client.post(path, body, { idempotencyKey });
@@ -71,17 +71,17 @@ async function breakEverywhere(
   let found = 0;
   const types: string[] = [];
   for (let number = 0; number < POSITIONS_MAX; number += how === 'hole' ? 2 : 1) {
-    if (isWarm) requestIds.push((await insist(client, write, randomUUID())).answer.body.requestId);
+    if (isWarm) requestIds.push((await sendUntilOk(client, write, randomUUID())).answer.body.requestId);
     else proxy.cutAll();
     const key = randomUUID();
     proxy.breakAt({ side, number, how });
-    const { answer, refused } = await insist(client, write, key);
+    const { answer, refused } = await sendUntilOk(client, write, key);
     const type = proxy.end();
     const where = `${side} ${how} at ${number} (${type}) of ${types.join('')}`;
     for (const { code } of refused)
       expect(['service_unavailable', 'idempotency_in_progress'], where).toContain(code);
     if (refused.length > 0 && answer.headers['idempotent-replayed'] === 'true') found += 1;
-    const again = await insist(client, write, key);
+    const again = await sendUntilOk(client, write, key);
     expect(again.answer.text, where).toBe(answer.text);
     expect(again.answer.headers['idempotent-replayed'], where).toBe('true');
     requestIds.push(answer.body.requestId);
@@ -121,7 +121,7 @@ const cold = [
   { side: 'client', how: 'half', isWarm: false },
   { side: 'server', how: 'cut', isWarm: false },
 ] as const;
-/** A transaction holds locks until PostgreSQL notices that its client is silent: that takes long. */
+/** A transaction holds locks until PostgreSQL notices that its client is silent: that takes a long time. */
 const holes = [{ side: 'server', how: 'hole', isWarm: true }] as const;
 const more: Readonly<Record<string, readonly ((typeof cold)[number] | (typeof holes)[number])[]>> = {
   create: cold,
@@ -134,7 +134,7 @@ it.each(Object.keys(writes))(
     const { client, orgId } = await tenant(server);
     const write = await writes[name]?.(client);
     if (!write) throw new Error(`${name} is not a write`);
-    const clean = await insist(client, write, randomUUID());
+    const clean = await sendUntilOk(client, write, randomUUID());
     const before = await countsOf(orgId);
     const requestIds: string[] = [];
     let places = 0;
@@ -161,7 +161,7 @@ it.each(Object.keys(writes))(
   },
 );
 
-it('a silent network costs one timeout, and not one for every connection', async () => {
+it('a silent network costs one timeout, not one for each connection', async () => {
   const url = new URL(databaseUrl);
   url.port = String(proxy.port);
   const database = openPostgres(url.href, () => undefined, LIMITS);

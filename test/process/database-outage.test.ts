@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import type { ServerProcess } from '../support/processes.ts';
 import { type Answer, call, createPayment, PAYMENTS } from './support/client.ts';
-import { expectWhole, queryPostgres } from './support/database-rows.ts';
+import { expectCompleteRows, queryPostgres } from './support/database-rows.ts';
 import { auditDeliveries } from './support/delivery-audit.ts';
 import {
   type Claim,
@@ -14,12 +14,12 @@ import {
   retry,
   startLoad,
 } from './support/load.ts';
-import { type Answering, chanceOf, type Inbox, openInbox } from './support/webhook-receiver.ts';
-import { allSent, endpoint, type Home, openHome } from './support/webhook-servers.ts';
+import { chanceOf, type Inbox, openInbox, type ResponsePolicy } from './support/webhook-receiver.ts';
+import { allSent, type Deployment, endpoint, openDeployment } from './support/webhook-servers.ts';
 
 /**
- * A silent PostgreSQL is given up after this long, and what waited behind a batch waits 5 s more for a new connection. A request that
- * did not end by itself would hang until the client gives up after 60 s.
+ * The server gives up on a silent PostgreSQL after this time, and requests behind a batch wait 5 s more for a new connection. A request
+ * that did not end by itself would hang until the client gives up after 60 s.
  */
 const STATEMENT_SECONDS = 4;
 const LOG_LINE_LENGTH_MAX = 3_000;
@@ -27,7 +27,7 @@ const PASSWORD = 'hunter2secret';
 const WAIT = { interval: 20 };
 const TERMINATIONS = 10;
 
-const slow: Answering = (id) => ({ status: 204, afterMs: 200 + Math.round(chanceOf(id) * 600) });
+const slow: ResponsePolicy = (id) => ({ status: 204, afterMs: 200 + Math.round(chanceOf(id) * 600) });
 const endpoints = [endpoint('slow'), endpoint('quick')];
 /** Every payment of every test: at the end all of them are checked together. */
 const all: Claim[] = [];
@@ -35,7 +35,7 @@ let outages = 0;
 let postgres: Postgres;
 let databaseUrl = '';
 let inbox: Inbox;
-let home: Home;
+let deployment: Deployment;
 let server: ServerProcess;
 let isStopped = false;
 
@@ -48,15 +48,18 @@ beforeAll(async () => {
       quick: () => ({ status: 204, afterMs: 0 }),
     }),
   ]);
-  home = openHome(inbox, endpoints);
+  deployment = openDeployment(inbox, endpoints);
   const url = new URL(await postgres.createDatabase());
   // PostgreSQL accepts any password here; the test checks that it is never logged.
   url.password = PASSWORD;
   databaseUrl = url.href;
-  server = await home.start({ databaseUrl, env: { SANDBANK_STATEMENT_TIMEOUT: String(STATEMENT_SECONDS) } });
+  server = await deployment.start({
+    databaseUrl,
+    env: { SANDBANK_STATEMENT_TIMEOUT: String(STATEMENT_SECONDS) },
+  });
 });
 afterAll(async () => {
-  await home?.remove();
+  await deployment?.remove();
   await inbox?.close();
   await postgres?.stop();
 });
@@ -109,7 +112,7 @@ async function expectConverged(claims: readonly Claim[]): Promise<void> {
   all.push(...claims);
   await expectListed(server.url, all);
   await queryPostgres(databaseUrl, (query) =>
-    expectWhole(
+    expectCompleteRows(
       query,
       all.map(({ id }) => String(id)),
     ),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { DeliveryQueue, type EndpointKey } from '../../src/delivery/queue.ts';
+import { idFrom } from '../../src/kernel/ids.ts';
 import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';
@@ -21,7 +22,7 @@ const LATER_STEPS = 40;
 let server: Server;
 let databaseUrl = '';
 
-// An API node sends nothing: what is due stays due until a test claims it.
+// An API node sends nothing: due deliveries stay due until a test claims them.
 beforeAll(async () => {
   databaseUrl = await migratedDatabase(inject('postgresUrl'));
   server = await openServer('postgres', { databaseUrl, secret: 's'.repeat(32), role: 'api' });
@@ -38,14 +39,14 @@ async function openEndpoints(count: number, fields: object): Promise<{ orgId: st
       ...fields,
     });
     expect(status, text).toBe(201);
-    keys.push({ orgId, webhookId: body.id });
+    keys.push({ orgId, webhookId: idFrom('webhook', body.id) });
   }
   for (let i = 0; i < PAYMENTS; i += 1)
     expect((await client.post('developer_api_payments', { amount: 5, currency: 'EUR' })).status).toBe(201);
   return { orgId, keys };
 }
 
-it('of two nodes that claim for one endpoint at the same time one gets it: together they would exceed its limit', async () => {
+it('one of two nodes that claim for one endpoint concurrently gets it: together they would exceed its limit', async () => {
   const { keys } = await openEndpoints(1, { maxConcurrency: ROOM });
   const wanted = keys.map((key) => ({ ...key, room: ROOM }));
   const databases = [0, 1].map(() => openPostgres(databaseUrl, () => undefined));
@@ -72,14 +73,14 @@ it('of two nodes that claim for one endpoint at the same time one gets it: toget
     }
   });
   await Promise.all(databases.map((database) => database.close()));
-  expect(claimers, 'pairs of claims, by how many of the two got something').toEqual({
+  expect(claimers, 'pairs of claims, by the number of claims that returned deliveries').toEqual({
     0: 0,
     1: CLAIMS,
     2: 0,
   });
 });
 
-it('a claim returns no more bytes of events than it may, an event once, and takes turns between endpoints', async () => {
+it('a claim respects its byte limit, returns an event once, and alternates between endpoints', async () => {
   const { orgId, keys } = await openEndpoints(3, {});
   const database = openPostgres(databaseUrl, () => undefined);
   const queue = new DeliveryQueue(database, 'node');

@@ -5,8 +5,8 @@ import { migratedDatabase } from '../support/postgres.ts';
 import type { ServerOptions } from '../support/processes.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { API_KEY, call, PAYMENTS, postOk, SPARE_KEY } from './support/client.ts';
-import { atOnce, type Inbox, openInbox } from './support/webhook-receiver.ts';
-import { DELIVERIES, endpoint, type Home, openHome } from './support/webhook-servers.ts';
+import { acceptImmediately, type Inbox, openInbox } from './support/webhook-receiver.ts';
+import { DELIVERIES, type Deployment, endpoint, openDeployment } from './support/webhook-servers.ts';
 
 /** Together these endpoints want more requests open than an organization may have. */
 const HANGING = Array.from({ length: 60 }, (_, i) => `hanging-${i}`);
@@ -17,11 +17,11 @@ const CROWDED = 450;
 const EVENTS = 64;
 const ENDPOINTS = 100;
 const RSS_MB_MAX = 700;
-/** The replay is under way while this many of its requests arrive. */
+/** The replay is in progress while this many of its requests arrive. */
 const REPLAYED = 2_000;
 /**
- * Requests that the other organization completes meanwhile, one after the other. A time would depend on the machine: who waits behind the replay
- * completes none, whatever its speed.
+ * Requests that the other organization completes meanwhile, one after the other. A duration would depend on the machine: a client that waits behind the
+ * replay completes none on any machine.
  */
 const REQUESTS_MIN = 8;
 const STATUS = '/_api/developer_api_status';
@@ -29,23 +29,23 @@ const CUSTOMERS = '/_api/developer_api_customers';
 
 let inbox: Inbox | undefined;
 let receiver: Receiver | undefined;
-let home: Home | undefined;
+let deployment: Deployment | undefined;
 
 afterEach(async () => {
-  await home?.remove();
+  await deployment?.remove();
   await inbox?.close();
   await receiver?.close();
 });
 
-it('endpoints that hang, however many an organization has, do not delay those of another', async () => {
-  const box = await openInbox({ good: atOnce });
+it('hanging endpoints of one organization do not delay those of another', async () => {
+  const box = await openInbox({ good: acceptImmediately });
   inbox = box;
-  const nodes = openHome(
+  const nodes = openDeployment(
     box,
     HANGING.map((name) => endpoint(name)),
     [endpoint('good')],
   );
-  home = nodes;
+  deployment = nodes;
   const { url } = await nodes.start({ dataDir: 'memory' });
   const create = (_: unknown, n: number) => postOk(url + CUSTOMERS, { name: `Ada ${n}` }, `customer-${n}`);
   await Promise.all(Array.from({ length: HANGING_CUSTOMERS }, create));
@@ -54,7 +54,7 @@ it('endpoints that hang, however many an organization has, do not delay those of
   const committedAt = performance.now();
   await vi.waitUntil(() => box.of('good').length > 0, { interval: 10 });
   const [{ at: arrivedAt } = { at: Number.NaN }] = box.of('good');
-  // It did not wait until one of those that hang was given up and its slot was free.
+  // It did not wait until a hanging request timed out and freed its slot.
   const ended = box.arrivals.filter(
     ({ endedAt }) => endedAt !== null && endedAt > committedAt && endedAt < arrivedAt,
   );
@@ -77,8 +77,8 @@ describe.runIf(process.platform === 'linux')('a replay of 64 events of 28 KB to 
       response.writeHead(500, { 'x-padding': padding }).end(large);
     });
     receiver = hook;
-    const nodes = openHome({ urlOf: () => hook.url }, []);
-    home = nodes;
+    const nodes = openDeployment({ urlOf: () => hook.url }, []);
+    deployment = nodes;
     const { url, pid } = await nodes.start({ ...(await optionsFor(nodes.path)), nodeArgs: [] });
     const metadata = Object.fromEntries(
       Array.from({ length: 50 }, (_, i) => [`key_${i}_`.padEnd(40, 'k'), 'v'.repeat(500)]),

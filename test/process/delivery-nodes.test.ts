@@ -17,19 +17,26 @@ import {
 } from './support/client.ts';
 import { queryPostgres } from './support/database-rows.ts';
 import { auditDeliveries } from './support/delivery-audit.ts';
-import { atOnce, chanceOf, type Inbox, openInbox } from './support/webhook-receiver.ts';
-import { allSent, CLOCK, endpoint, expireLeases, type Home, openHome } from './support/webhook-servers.ts';
+import { acceptImmediately, chanceOf, type Inbox, openInbox } from './support/webhook-receiver.ts';
+import {
+  allSent,
+  CLOCK,
+  type Deployment,
+  endpoint,
+  expireLeases,
+  openDeployment,
+} from './support/webhook-servers.ts';
 
 const WAIT = { interval: 5 };
 /**
- * A worker polls every second. An event that only the poll finds takes about a second after the one before it: the fastest of some that
- * are sent one after the other shows whether a commit wakes the worker, also on a machine that is ten times slower.
+ * A worker polls every second. An event that only the poll finds takes about a second after the previous one: the fastest of several
+ * events shows whether a commit wakes the worker, also on a machine that is ten times slower.
  */
 const CREATES = 10;
 const WAKE_MS_MAX = 500;
 /** On a slower machine the request itself takes long: an event may take as many times longer. */
 const WAKE_REQUESTS_MAX = 5;
-/** A request that hangs is given up after 15 s, and a lease ends after 25 s: less than both. A slow machine has more, by its starts. */
+/** A hanging request times out after 15 s, and a lease ends after 25 s: less than both. A slow machine has more, by its starts. */
 const PROMPT_MS_MAX = 12_000;
 const PROMPT_STARTS_MAX = 8;
 let startMs = 0;
@@ -86,7 +93,7 @@ async function wake(box: Inbox, { url }: ServerProcess, key: string): Promise<Wa
   return { tookMs: arrival.at - since, requestMs };
 }
 
-/** Every move of every payment once, and for each of its events the attempt that delivered it. */
+/** Every transition of every payment once, and for each of its events the attempt that delivered it. */
 function expectAllListed(body: Answer['body']): void {
   const effects = body.happened as readonly Effect[];
   const moves = effects.filter(({ type }) => type === 'payment');
@@ -112,7 +119,7 @@ async function expectStopsAndSendsAgain(
   expect(await stop()).toBe(0);
   expect(performance.now() - since).toBeLessThan(promptMsMax());
   await vi.waitUntil(() => box.of('hook').at(-1)?.answered === 'cut', WAIT);
-  box.answer('hook', atOnce);
+  box.answer('hook', acceptImmediately);
   await start();
   const startedAt = performance.now();
   const again = await vi.waitUntil(() => box.of('hook')[before + 1], WAIT);
@@ -127,31 +134,31 @@ describe('API and worker nodes on one PostgreSQL', () => {
     ...NARROW.map((name) => endpoint(name, { application: 'Initech web', maxConcurrency: LIMIT })),
   ];
   let box: Inbox;
-  let home: Home;
+  let deployment: Deployment;
   let databaseUrl = '';
   let api: ServerProcess;
   let worker: ServerProcess;
   let kills = 0;
-  const startApi = () => timed(() => home.start({ databaseUrl }, '--role', 'api'));
-  const startWorker = () => timed(() => home.start({ databaseUrl }, '--role', 'worker'));
+  const startApi = () => timed(() => deployment.start({ databaseUrl }, '--role', 'api'));
+  const startWorker = () => timed(() => deployment.start({ databaseUrl }, '--role', 'worker'));
 
   beforeAll(async () => {
     const narrow = (id: string) => ({ status: 204, afterMs: 2 + Math.round(chanceOf(id) * 6) });
     box = await openInbox({
-      ...{ hook: atOnce, advance: atOnce },
+      ...{ hook: acceptImmediately, advance: acceptImmediately },
       ...Object.fromEntries(NARROW.map((name) => [name, narrow])),
     });
-    home = openHome(box, endpoints.slice(0, 1), endpoints.slice(1, 2), endpoints.slice(2));
+    deployment = openDeployment(box, endpoints.slice(0, 1), endpoints.slice(1, 2), endpoints.slice(2));
     databaseUrl = await migratedDatabase(inject('postgresUrl'));
     api = await startApi();
     worker = await startWorker();
   });
   afterAll(async () => {
-    await home?.remove();
+    await deployment?.remove();
     await box?.close();
   });
 
-  /** Payments that move by themselves when the clock advances; the events of their creation are delivered. Returns the time. */
+  /** Payments that advance automatically with the clock; the events of their creation are delivered. Returns the time. */
   async function prepareAdvance(): Promise<number> {
     const { now } = await postOk(`${api.url + CLOCK}/freeze`, {}, randomUUID(), SPARE_KEY);
     const body = { amount: 1_000, currency: 'EUR', captureMethod: 'manual', autoAdvance: true };
@@ -163,7 +170,7 @@ describe('API and worker nodes on one PostgreSQL', () => {
   const advance = (url: string, key: string) =>
     post(`${url + CLOCK}/advance`, { seconds: SECONDS }, key, SPARE_KEY);
 
-  it('an event wakes the worker at once, and arrives by its poll when the listener was cut off', async () => {
+  it('an event wakes the worker immediately, and is found by its poll when the LISTEN connection is lost', async () => {
     await expectWakes(box, api, 'before');
     const listener = `pid from pg_stat_activity where application_name = 'sandbank listener' and datname = current_database()`;
     await queryPostgres(databaseUrl, async (query) => {
@@ -198,7 +205,7 @@ describe('API and worker nodes on one PostgreSQL', () => {
     await worker.kill();
     kills += 1;
     await queryPostgres(databaseUrl, expireLeases);
-    box.answer('advance', atOnce);
+    box.answer('advance', acceptImmediately);
     worker = await startWorker();
     const { status, body } = await answer;
     expect({ status, complete: body.complete }).toEqual({ status: 200, complete: true });
@@ -213,7 +220,7 @@ describe('API and worker nodes on one PostgreSQL', () => {
     await vi.waitUntil(() => box.of('advance').length > before, WAIT);
     await api.kill();
     expect(await cut, 'a kill after the response proves nothing').toBeUndefined();
-    box.answer('advance', atOnce);
+    box.answer('advance', acceptImmediately);
     api = await startApi();
     const { body } = await vi.waitUntil(
       async () => {
@@ -229,7 +236,7 @@ describe('API and worker nodes on one PostgreSQL', () => {
     expectAllListed(body);
   });
 
-  it('a delivery that hangs does not hold up a SIGTERM, and the next worker sends it again without waiting for a lease', async () => {
+  it('a hanging delivery does not delay SIGTERM, and the next worker retries it without waiting for a lease', async () => {
     await expectStopsAndSendsAgain(
       box,
       () => api,
@@ -242,7 +249,7 @@ describe('API and worker nodes on one PostgreSQL', () => {
     await allSent(api.url);
   });
 
-  it('a worker that was suspended records nothing about a delivery that another one has sent since', async () => {
+  it('a suspended worker records nothing for a delivery that another worker has sent since', async () => {
     box.answer('hook', () => undefined);
     const before = box.of('hook').length;
     const first = await createPayment(api.url, 'first', 'first');
@@ -250,7 +257,7 @@ describe('API and worker nodes on one PostgreSQL', () => {
     worker.child.kill('SIGSTOP');
     const other = await startWorker();
     // The response is sent, and the suspended worker does not read it.
-    box.answer('hook', atOnce);
+    box.answer('hook', acceptImmediately);
     await queryPostgres(databaseUrl, expireLeases);
     await allSent(api.url);
     expect(box.of('hook')).toHaveLength(before + 2);
@@ -300,14 +307,16 @@ describe('API and worker nodes on one PostgreSQL', () => {
     await allSent(api.url, undefined, THIRD_KEY);
     const shared = box.arrivals.filter(({ endpoint: name }) => name.startsWith('narrow'));
     expect(shared).toHaveLength(acknowledged * NARROW.length);
-    // Where no process dies nothing arrives twice.
+    // No process has died, so nothing arrives twice.
     expect(new Set(shared.map(({ endpoint: name, id }) => `${name} ${id}`)).size).toBe(shared.length);
     expect(Math.max(...NARROW.map((name) => box.peak(name)))).toBe(LIMIT);
   });
 
   it('after all of it every node stops, and every delivery is explained', async () => {
     for (const key of [API_KEY, SPARE_KEY, THIRD_KEY]) await allSent(api.url, undefined, key);
-    const alive = home.servers.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+    const alive = deployment.servers.filter(
+      ({ child }) => child.exitCode === null && child.signalCode === null,
+    );
     expect(alive).toHaveLength(3);
     expect(await Promise.all(alive.map((server) => server.stop()))).toEqual([0, 0, 0]);
     const { complaints } = await queryPostgres(databaseUrl, (query) =>
@@ -321,23 +330,23 @@ describe('API and worker nodes on one PostgreSQL', () => {
 
 describe('an embedded server', () => {
   let box: Inbox;
-  let home: Home;
+  let deployment: Deployment;
   let server: ServerProcess;
   const start = async () => {
-    server = await timed(() => home.start({ dataDir: path.join(home.path, 'data') }));
+    server = await timed(() => deployment.start({ dataDir: path.join(deployment.path, 'data') }));
   };
 
   beforeAll(async () => {
-    box = await openInbox({ hook: atOnce });
-    home = openHome(box, [endpoint('hook')]);
+    box = await openInbox({ hook: acceptImmediately });
+    deployment = openDeployment(box, [endpoint('hook')]);
     await start();
   });
   afterAll(async () => {
-    await home?.remove();
+    await deployment?.remove();
     await box?.close();
   });
 
-  it('creates one payment of 100 identical requests at the same time', async () => {
+  it('creates one payment for 100 identical concurrent requests', async () => {
     for (let round = 0; round < 5; round += 1) {
       const send = () => createPayment(server.url, `same-${round}`, `same-${round}`);
       const answers = await Promise.all(Array.from({ length: 100 }, send));
@@ -349,11 +358,11 @@ describe('an embedded server', () => {
     await allSent(server.url);
   });
 
-  it('sends an event when it is committed, and not when the next poll comes', async () => {
+  it('sends an event at its commit, not at the next poll', async () => {
     await expectWakes(box, server, 'embedded');
   });
 
-  it('is not held up by a delivery that hangs when it gets SIGTERM, and sends it again after its next start', async () => {
+  it('is not delayed by a hanging delivery on SIGTERM, and retries it after its next start', async () => {
     await expectStopsAndSendsAgain(
       box,
       () => server,
@@ -363,7 +372,7 @@ describe('an embedded server', () => {
     await allSent(server.url);
   });
 
-  it('moves payments by other clocks while an advance that lost its process waits for deliveries that hang', async () => {
+  it('fires timers of other clocks while a resumed advance waits for hanging deliveries', async () => {
     box.answer('hook', () => undefined);
     await createPayment(server.url, 'hangs-again', 'hangs-again');
     const cut = post(`${server.url + CLOCK}/advance`, { seconds: SECONDS }, 'cut').catch(() => undefined);

@@ -7,7 +7,7 @@ import type { Answer, ApiClient } from '../support/api-client.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
-import { ask } from './support/postgres-pair.ts';
+import { queryOnce } from './support/postgres-pair.ts';
 import { mountSmallDisk, type SmallDisk } from './support/small-disk.ts';
 
 const payments = 'developer_api_payments';
@@ -22,7 +22,7 @@ afterAll(async () => {
 const create = (client: ApiClient, key: string) =>
   client.post(payments, { amount: 3, currency: 'EUR', reference: key }, { idempotencyKey: key });
 
-/** Creates payments until one is refused; returns the responses by key. */
+/** Creates payments until one is rejected; returns the responses by key. */
 async function createUntilRefused(client: ApiClient): Promise<ReadonlyMap<string, Answer>> {
   const answers = new Map<string, Answer>();
   for (let volley = 0; volley < VOLLEYS_MAX; volley += 1) {
@@ -30,7 +30,7 @@ async function createUntilRefused(client: ApiClient): Promise<ReadonlyMap<string
     await Promise.all(keys.map(async (key) => answers.set(key, await create(client, key))));
     if ([...answers.values()].some(({ status }) => status !== 201)) return answers;
   }
-  throw new Error('The disk is full, and nothing was refused.');
+  throw new Error('The server rejected no write although the disk is full.');
 }
 
 /** Repeats every request: acknowledged ones are replayed, the others executed; every payment exists once. */
@@ -48,11 +48,11 @@ async function expectEachOnce(client: ApiClient, answers: ReadonlyMap<string, An
 async function expectSound(server: Server, count: number): Promise<void> {
   const found = await verify(server.database);
   expect(found.checks.flatMap(({ differences }) => differences)).toEqual([]);
-  expect(found.looked.payments).toBe(count);
+  expect(found.counts.payments).toBe(count);
 }
 
-describe('the disk of PostgreSQL is full', () => {
-  it('writes are refused with 503 and reads answered until there is room again', async () => {
+describe('PostgreSQL on a full disk', () => {
+  it('rejects writes with 503 and serves reads until space is free again', async () => {
     const postgres = await startPostgres();
     clean.push(() => postgres.stop());
     const disk = mountSmallDisk(40);
@@ -84,13 +84,13 @@ async function databaseOn(postgres: Postgres, disk: SmallDisk | undefined) {
     const { uid, gid } = statSync(postgres.dataDirectory);
     mkdirSync(space);
     chownSync(space, uid, gid);
-    await ask(postgres, `create tablespace small location '${space}'`);
-    await ask(postgres, 'create database small tablespace small');
+    await queryOnce(postgres, `create tablespace small location '${space}'`);
+    await queryOnce(postgres, 'create database small tablespace small');
     const databaseUrl = postgres.url.replace(/postgres$/, 'small');
     return { databaseUrl, fill: () => disk.fill(), free: () => disk.free() };
   }
   const databaseUrl = await postgres.createDatabase();
-  const run = (sql: string) => ask({ url: databaseUrl }, sql);
+  const run = (sql: string) => queryOnce({ url: databaseUrl }, sql);
   return {
     databaseUrl,
     fill: async () => {
@@ -107,8 +107,8 @@ if (disk) clean.push(() => disk.remove());
 else
   console.log('Skipped, because no file system can be mounted here: the full disk of the embedded database.');
 
-describe.runIf(disk)('the disk of the embedded database is full', () => {
-  it('writes are refused with 503 and reads answered until there is room again, and nothing is lost', async () => {
+describe.runIf(disk)('the embedded database on a full disk', () => {
+  it('rejects writes with 503 and serves reads until space is free again, and loses nothing', async () => {
     if (!disk) return;
     const dataDirectory = path.join(disk.path, 'data');
     const server = await openServer('pglite', { dataDirectory });

@@ -21,7 +21,7 @@ import { openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 
 const folder = new URL('snippets/', docs);
-/** The snippets of the SDK and of the test kit are in folders of their own: sdk-guide.test.ts and examples.test.ts run them. */
+/** The snippets of the SDK and of the test kit are in separate folders: sdk-guide.test.ts and examples.test.ts run them. */
 const files = readdirSync(folder, { withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map(({ name }) => name);
@@ -33,7 +33,7 @@ const shown = [...readMarkdown()].flatMap(([page, markdown]) =>
 );
 
 describe('the pages', () => {
-  test.each(shown)('$page shows $name as it is', ({ name, code }) => {
+  test.each(shown)('$page shows $name unchanged', ({ name, code }) => {
     expect(code).toBe(read(name).trimEnd());
   });
 
@@ -67,7 +67,7 @@ test('the TypeScript snippets compile with the strictest settings', async () => 
   expect(await text(compiler.stdout)).toBe('');
 });
 
-/** What the outputs of an example have in common: object and status of each record, or the code of an error, in order. */
+/** The comparable part of an example's output: object and status of each record, or the error code, in order. */
 const examples: Readonly<Record<string, readonly string[]>> = {
   'quick-start': ['payment pending', 'payment captured', 'refund succeeded', 'list ok', 'balances ok'],
   clock: ['clock frozen', 'payment authorized', 'clock frozen', 'payment expired', 'clock running'],
@@ -204,7 +204,7 @@ describe('run against a server', () => {
     if (output !== undefined) expect(outcomesOf(name, output)).toEqual(expected);
   });
 
-  test.concurrent.each(outputs)('%s prints what the page says', async (name, expected) => {
+  test.concurrent.each(outputs)('%s prints the output on the page', async (name, expected) => {
     const output = await run(name);
     if (output !== undefined) expect(output).toMatch(expected);
   });
@@ -232,7 +232,7 @@ describe('run against a server', () => {
 
   test('the receiver of the quick start prints the events of every webhook example', async () => {
     const listener = await start('listen.mjs', '');
-    if (listener?.stdout == null) throw new Error('Node runs this test');
+    if (listener?.stdout == null) throw new Error('the receiver has no output');
     let received = '';
     listener.stdout.setEncoding('utf8').on('data', (part: string) => {
       received += part;

@@ -6,7 +6,7 @@ const rowsInRead = 50;
 const rowBytes = 100_000;
 const reads = 100;
 
-/** PGlite's own way to execute messages retains every row that it ever returned: here 480 MB. */
+/** PGlite's own message execution retains every row that it has returned: here 480 MB. */
 test('the embedded database does not retain the rows that it has returned', async () => {
   const database = await openPglite({
     dataDirectory: undefined,

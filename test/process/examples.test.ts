@@ -10,7 +10,7 @@ const projects = readdirSync(examples, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/package.json`, examples)))
   .map(({ name }) => name);
 
-/** What `npm install` makes of `file:../..`: a link to this package. Everything else is found further up. */
+/** Links this package, as `npm install` does for `file:../..`. Other packages resolve from parent folders. */
 function link(project: string): void {
   const modules = new URL(`${project}/node_modules/`, examples);
   mkdirSync(modules, { recursive: true });
@@ -25,7 +25,7 @@ afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** The command of a project's own `npm test`, run as npm runs it: with the package's folder as its place. */
+/** The command of a project's own `npm test`, run as npm runs it: in the package's folder. */
 async function runTests(project: string): Promise<{ code: number | null; output: string }> {
   const folder = fileURLToPath(new URL(`${project}/`, examples));
   const { scripts } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8')) as {
@@ -67,7 +67,7 @@ describe('the example projects', () => {
     const { code, output } = await runTests(project);
     expect(code, output).toBe(0);
     if (project === 'checkout') {
-      expect(output).toMatch(/tenant 50 sees its own world/);
+      expect(output).toMatch(/tenant 50 has its own data/);
       expect(output).toMatch(/# fail 0/);
     }
   });
@@ -96,7 +96,7 @@ describe('the example projects', () => {
     expect(output).toMatch(/a payment settles/);
   });
 
-  test('never sleep: the clock and the webhooks say when something is done', () => {
+  test('never sleep: they wait for the clock and for webhooks', () => {
     for (const project of projects)
       for (const entry of readdirSync(new URL(`${project}/`, examples), {
         recursive: true,

@@ -82,7 +82,7 @@ describe('--import and --export-on-exit', () => {
     const onOriginal = async () => {
       const exported = inFolder('original.jsonl');
       const server = await start(data, '--import', plain, '--export-on-exit', exported);
-      expect(server.logs()).toMatch(/Organization "Demo" \(org_\w+\) is here already and was not imported/);
+      expect(server.logs()).toMatch(/Organization "Demo" \(org_\w+\) already exists and was not imported/);
       expect(await server.stop()).toBe(0);
       expect(statSync(exported).mode & 0o777).toBe(0o600);
       expect(withoutDates(readFileSync(exported, 'utf8'))).toBe(withoutDates(written));
@@ -99,7 +99,7 @@ describe('--import and --export-on-exit', () => {
     await Promise.all([inMemory(), onOriginal(), toNowhere()]);
   });
 
-  test('refuse a file that is not a snapshot in one sentence', async () => {
+  test('reject a file that is not a snapshot with a one-line error', async () => {
     const databaseUrl = await migratedDatabase(inject('postgresUrl'));
     const refuse = async (name: string, content: string | undefined, reason: RegExp, more: ServerOptions) => {
       const file = inFolder(name);
@@ -113,7 +113,7 @@ describe('--import and --export-on-exit', () => {
     await Promise.all([
       refuse('missing.jsonl', undefined, /cannot be read: ENOENT/, shared),
       refuse('empty.jsonl', '', /is empty/, { dataDir: 'memory' }),
-      refuse('text.jsonl', 'hello\n', /is not accepted\. Line 1: this is no JSON/, shared),
+      refuse('text.jsonl', 'hello\n', /is not accepted\. Line 1: this line is not valid JSON/, shared),
       refuse(
         'newer.jsonl',
         '{"format":"sandbank-snapshot","version":1,"schema":9999}\n',

@@ -6,18 +6,18 @@ import type { Server } from '../../src/server.ts';
 import { openServer } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { call, createPayment, PAYMENTS } from './support/client.ts';
-import { expectWhole, queryPostgres } from './support/database-rows.ts';
+import { expectCompleteRows, queryPostgres } from './support/database-rows.ts';
 import { auditDeliveries } from './support/delivery-audit.ts';
 import { expectListed, expectOnlyUnavailable, newClaims, retry, startLoad } from './support/load.ts';
-import { ask, type Pair, startPair, synchronous } from './support/postgres-pair.ts';
+import { type Pair, queryOnce, startPair, synchronous } from './support/postgres-pair.ts';
 import { type Inbox, openInbox } from './support/webhook-receiver.ts';
-import { allSent, endpoint, type Home, openHome } from './support/webhook-servers.ts';
+import { allSent, type Deployment, endpoint, openDeployment } from './support/webhook-servers.ts';
 
 const RECOVERY = { interval: 20 };
 const PAYMENTS_BEFORE = 150;
 
 let pair: Pair;
-let home: Home | undefined;
+let deployment: Deployment | undefined;
 let inbox: Inbox | undefined;
 let alone: Server | undefined;
 const opened: Database[] = [];
@@ -26,7 +26,7 @@ beforeAll(async () => {
   pair = await startPair();
 });
 afterAll(async () => {
-  await home?.remove();
+  await deployment?.remove();
   await inbox?.close();
   await alone?.close();
   await Promise.all(opened.map((database) => database.close()));
@@ -58,12 +58,12 @@ it('a primary without its standby acknowledges no write, and still answers reads
   alone = undefined;
 });
 
-it('kill -9 of the primary loses nothing that was acknowledged, and the server recovers by itself', async () => {
+it('kill -9 of the primary loses no acknowledged write, and the server recovers by itself', async () => {
   const endpoints = [endpoint('hook')];
   const box = await openInbox({ hook: () => ({ status: 204, afterMs: 20 }) });
   inbox = box;
-  home = openHome(box, endpoints);
-  const server = await home.start({ databaseUrl: pair.url });
+  deployment = openDeployment(box, endpoints);
+  const server = await deployment.start({ databaseUrl: pair.url });
   const load = startLoad(server.url, 'load');
   await load.acknowledged(PAYMENTS_BEFORE);
   await pair.primary.kill();
@@ -95,7 +95,7 @@ it('kill -9 of the primary loses nothing that was acknowledged, and the server r
   expect(await server.stop()).toBe(0);
   const ids = all.map(({ id }) => String(id));
   const { complaints, ...found } = await queryPostgres(pair.urlOn(pair.standby), async (query) => {
-    await expectWhole(query, ids);
+    await expectCompleteRows(query, ids);
     return auditDeliveries(query, {
       ...{ endpoints, arrivals: box.arrivals, acknowledged: ids, refused: new Set<string>() },
       kills: 1,
@@ -128,17 +128,17 @@ it('a server leaves a replaced primary for the promoted one, and does not return
 
   // It does not know that it was replaced, and is not fenced. It no longer waits for a standby.
   await old.startServer();
-  await ask(old, 'alter system reset synchronous_standby_names');
-  await ask(old, 'select pg_reload_conf()');
-  for (const server of [old, promoted]) await ask({ url: pair.urlOn(server) }, make);
+  await queryOnce(old, 'alter system reset synchronous_standby_names');
+  await queryOnce(old, 'select pg_reload_conf()');
+  for (const server of [old, promoted]) await queryOnce({ url: pair.urlOn(server) }, make);
   expect(await hostOf(open())).toBe(promoted.port);
 
   await promoted.stopServer();
   const database = open();
   expect(await hostOf(database)).toBe(old.port);
   await promoted.startServer();
-  await ask(old, 'alter system set default_transaction_read_only = on');
-  await ask(old, 'select pg_reload_conf()');
+  await queryOnce(old, 'alter system set default_transaction_read_only = on');
+  await queryOnce(old, 'select pg_reload_conf()');
   // The setting reaches a connection that is open when it is used next.
   const failure = await vi.waitUntil(() => write(database).then(() => undefined, String), RECOVERY);
   expect(failure).toContain('read-only');
@@ -146,8 +146,8 @@ it('a server leaves a replaced primary for the promoted one, and does not return
   await write(database);
   expect(await hostOf(database)).toBe(promoted.port);
 
-  await ask(old, 'alter system reset default_transaction_read_only');
-  await ask(old, 'select pg_reload_conf()');
+  await queryOnce(old, 'alter system reset default_transaction_read_only');
+  await queryOnce(old, 'select pg_reload_conf()');
   await promoted.stopServer('immediate');
   await expect(write(database)).rejects.toThrow();
   await expect(write(database)).rejects.toThrow();
@@ -161,5 +161,7 @@ it('a server leaves a replaced primary for the promoted one, and does not return
     RECOVERY,
   );
   expect(await hostOf(database)).toBe(promoted.port);
-  expect(await ask({ url: pair.urlOn(old) }, 'select count(*)::int as n from tried')).toEqual([{ n: 0 }]);
+  expect(await queryOnce({ url: pair.urlOn(old) }, 'select count(*)::int as n from tried')).toEqual([
+    { n: 0 },
+  ]);
 });

@@ -1,4 +1,4 @@
-/** A server that npm runs. `npm start & ... kill $!` is what scripts in CI do. */
+/** A server started through npm, as CI scripts do: `npm start & ... kill $!`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM');
   } catch {
-    // It has ended already.
+    // The process has already exited.
   }
 }
 
@@ -60,12 +60,12 @@ async function runScript(script: string) {
   return { url, end };
 }
 
-it('a server ends with npm, unless its script has started it in the background', async () => {
+it('a server exits with npm, unless its script started it in the background', async () => {
   const background = await runScript(`node ${BINARY} start & echo $! > pid; wait`);
   const foreground = await runScript(`node ${BINARY} start`);
   await background.end();
   await foreground.end();
-  // By the time the one has noticed and closed, the other would have too.
+  // In the time one server needs to notice and close, the other would have closed too.
   await vi.waitUntil(async () => !(await isServed(foreground.url)), POLL);
   expect(await isServed(background.url)).toBe(true);
 });

@@ -43,11 +43,11 @@ afterAll(() => rmSync(work, { recursive: true, force: true, maxRetries: 5 }));
 
 function tarballOf(name: string): string {
   const file = readdirSync(tarballs).find((one) => new RegExp(`^${name}-\\d.*\\.tgz$`).test(one));
-  if (file === undefined) throw new Error(`There is no package ${name}.`);
+  if (file === undefined) throw new Error(`Package ${name} not found.`);
   return path.join(tarballs, file);
 }
 
-/** A project of a user: one package installed, nothing else. */
+/** A user's project with one installed package. */
 class Project {
   readonly folder: string;
 
@@ -61,7 +61,7 @@ class Project {
     writeFileSync(path.join(this.folder, file), text);
   }
 
-  /** Returns what npm printed. */
+  /** Returns the output of npm. */
   async install(tarball: string): Promise<string> {
     const cache = path.join(this.folder, '.cache');
     const args = ['install', tarball, '--cache', cache, '--no-audit', '--no-fund'];
@@ -79,7 +79,7 @@ class Project {
     return this.node('node_modules/sandbank/scripts/sandbank.mjs', ...args);
   }
 
-  /** The compiler's complaints about `file`, by the strict rules of a Node project. */
+  /** The compiler errors in `file` with the strict settings of a Node project. */
   async compile(file: string): Promise<string> {
     const types = path.join(ROOT, 'node_modules/@types');
     const flags = '--strict --noEmit --module nodenext --target es2023 --skipLibCheck false --types node';
@@ -117,7 +117,7 @@ const isProblem = (one: Problem): boolean =>
   !('entrypoint' in one && one.entrypoint.startsWith('./vitest') && one.kind === 'CJSResolvesToESM');
 
 describe.each(['sandbank', 'sandbank-client'])('the package %s', (name) => {
-  test('is clean by the linters of packages', async () => {
+  test('has no findings of package linters', async () => {
     const tarball = readFileSync(tarballOf(name));
     const copy = new Uint8Array(tarball).buffer;
     const { messages, pkg } = await publint({ pack: { tarball: copy } });

@@ -12,7 +12,7 @@ import { API_KEY } from './support/client.ts';
 const payments = 'developer_api_payments';
 const IDLE = 2_000;
 // A page has a quarter of a megabyte; the kernel buffers about four of them before the server has to wait.
-const PAGES_ASKED = 30;
+const PAGES_REQUESTED = 30;
 const SLOW_READERS = 8;
 // Longer than all pages take, or the last reader is dropped before its first page arrives.
 const SILENCE_MS_MAX = 5_000;
@@ -55,14 +55,14 @@ async function open(): Promise<Socket> {
   return socket;
 }
 
-describe('more writes than may wait', () => {
-  it('are told to come again, and each is done once when it does', async () => {
+describe('more writes than the queue holds', () => {
+  it('are rejected with Retry-After, and each retry is executed once', async () => {
     const engine = openEngine(server.database, { queueMax: 20, batchMax: 8 });
     const { client, clientOn } = await tenant(server);
-    const crowded = clientOn(openApp(server, { engine }));
-    const keys = Array.from({ length: 150 }, (_, i) => `crowd-${i}`);
+    const limited = clientOn(openApp(server, { engine }));
+    const keys = Array.from({ length: 150 }, (_, i) => `queued-${i}`);
     const create = (idempotencyKey: string) =>
-      crowded.post(payments, { amount: 9, currency: 'EUR', reference: idempotencyKey }, { idempotencyKey });
+      limited.post(payments, { amount: 9, currency: 'EUR', reference: idempotencyKey }, { idempotencyKey });
     const refused = (await Promise.all(keys.map(create))).filter(({ status }) => status !== 201);
     expect(refused.length).toBeGreaterThan(50);
     for (const { status, headers, body } of refused) {
@@ -85,22 +85,22 @@ describe('more writes than may wait', () => {
   });
 });
 
-describe('readers that do not read', () => {
-  it('hold up nobody, and are dropped when they have taken nothing for a while', async () => {
+describe('clients that do not read their responses', () => {
+  it('do not block others and are disconnected when they have read nothing for a while', async () => {
     const { timeout } = server.app.server;
     expect(timeout).toBe(120_000);
     server.app.server.timeout = SILENCE_MS_MAX;
-    const ask = `GET /_api/${payments}?limit=100 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`;
+    const request = `GET /_api/${payments}?limit=100 HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${API_KEY}\r\n\r\n`;
     const readers = await Promise.all(Array.from({ length: SLOW_READERS }, open));
     await vi.waitUntil(() => accepted.size === SLOW_READERS, { interval: 5 });
     server.app.server.timeout = timeout;
     for (const socket of readers) {
       socket.pause();
-      socket.write(ask.repeat(PAGES_ASKED));
+      socket.write(request.repeat(PAGES_REQUESTED));
     }
     const stuck = () => [...accepted].filter((socket) => socket.writableLength > 0).length;
     await vi.waitUntil(() => stuck() === SLOW_READERS, { interval: 10 });
-    // Answered while all of them are stuck: it does not wait until one is dropped.
+    // The server responds while all of them are stuck, before it disconnects one.
     expect(await get(`/_api/${payments}?limit=1`)).toBe(200);
     expect(accepted.size).toBeGreaterThanOrEqual(SLOW_READERS);
     await vi.waitUntil(() => accepted.size === 0, { interval: 20 });
@@ -109,8 +109,8 @@ describe('readers that do not read', () => {
   });
 });
 
-describe('thousands of connections that say nothing', () => {
-  it('leave the others served, have a limit, and make room when they go', async () => {
+describe('thousands of idle connections', () => {
+  it('do not block other clients, are limited, and free their slots when they close', async () => {
     expect(server.app.server.maxConnections).toBe(10_000);
     // Both ends are in this process.
     const files = Number(execFileSync('sh', ['-c', 'ulimit -n'], { encoding: 'utf8' }).trim()) || 1_000_000;

@@ -1,4 +1,4 @@
-/** The README, pasted by a newcomer into an empty folder in which the package is installed. */
+/** The README commands, pasted into an empty folder in which the package is installed. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ test('has at most 150 lines', async () => {
   expect(readme.trim().split('\n').length).toBeLessThanOrEqual(150);
 });
 
-describe.skipIf(!hasShell)('a newcomer who pastes the README', () => {
+describe.skipIf(!hasShell)('a user who pastes the README', () => {
   let folder: string;
   const running: ReturnType<typeof spawn>[] = [];
 
@@ -67,7 +67,7 @@ describe.skipIf(!hasShell)('a newcomer who pastes the README', () => {
     return () => logs;
   }
 
-  test('gets from a start to signed webhooks at their own application', async () => {
+  test('starts a server and receives signed webhooks', async () => {
     const received: { body: string; headers: Record<string, string> }[] = [];
     const shop = createServer(async (request, response) => {
       received.push({ body: await text(request), headers: request.headers as Record<string, string> });

@@ -4,9 +4,9 @@ import type { Server } from '../../src/server.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openServer } from '../support/server.ts';
 import { type DatabaseProxy, openDatabaseProxy } from './support/database-proxy.ts';
-import { ask } from './support/postgres-pair.ts';
+import { queryOnce } from './support/postgres-pair.ts';
 
-/** The limit is two seconds. A check without one would wait for the connection timeout or for ever. */
+/** The limit is two seconds. A check without one would wait for the connection timeout or forever. */
 const READY_MS_MAX = 20_000;
 const RECOVERY = { interval: 20 };
 
@@ -38,57 +38,61 @@ async function readyz() {
 }
 
 const recovered = () => vi.waitUntil(async () => (await readyz()).statusCode === 200, RECOVERY);
-const run = (sql: string) => ask({ url: databaseUrl }, sql);
+const run = (sql: string) => queryOnce({ url: databaseUrl }, sql);
 
-const states: readonly (readonly [name: string, words: string, begin: () => unknown, end: () => unknown])[] =
+const states: readonly (readonly [
+  name: string,
+  message: string,
+  begin: () => unknown,
+  end: () => unknown,
+])[] = [
   [
-    [
-      'does not answer',
-      'cannot be reached',
-      () => proxy.breakAt({ side: 'client', number: 0, how: 'hole' }),
-      () => {
-        proxy.end();
-        proxy.cutAll();
-      },
-    ],
-    [
-      'takes no writes',
-      'takes no writes',
-      async () => {
-        await run(
-          `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
-        );
-        proxy.cutAll();
-      },
-      async () => {
-        await run(`set transaction_read_only = off; do $$ begin
+    'does not answer',
+    'cannot be reached',
+    () => proxy.breakAt({ side: 'client', number: 0, how: 'hole' }),
+    () => {
+      proxy.end();
+      proxy.cutAll();
+    },
+  ],
+  [
+    'rejects writes',
+    'does not accept writes',
+    async () => {
+      await run(
+        `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`,
+      );
+      proxy.cutAll();
+    },
+    async () => {
+      await run(`set transaction_read_only = off; do $$ begin
           execute format('alter database %I reset default_transaction_read_only', current_database()); end $$`);
-        proxy.cutAll();
-      },
-    ],
-    [
-      'lacks the newest migration',
-      'lacks migrations',
-      () =>
-        run(`create table kept as select * from schema_migrations order by version desc limit 1;
-          delete from schema_migrations where version = (select version from kept)`),
-      () => run('insert into schema_migrations select * from kept; drop table kept'),
-    ],
-    [
-      'has never been migrated',
-      'lacks migrations',
-      () => run('alter table schema_migrations rename to elsewhere'),
-      () => run('alter table elsewhere rename to schema_migrations'),
-    ],
-  ];
+      proxy.cutAll();
+    },
+  ],
+  [
+    'lacks the newest migration',
+    'lacks migrations',
+    () =>
+      run(`create table saved as select * from schema_migrations order by version desc limit 1;
+          delete from schema_migrations where version = (select version from saved)`),
+    () => run('insert into schema_migrations select * from saved; drop table saved'),
+  ],
+  [
+    'has never been migrated',
+    'lacks migrations',
+    () => run('alter table schema_migrations rename to elsewhere'),
+    () => run('alter table elsewhere rename to schema_migrations'),
+  ],
+];
 
 it.each(states)(
   'readyz reports that the database %s, and that it has recovered',
-  async (_name, words, begin, end) => {
+  async (_name, message, begin, end) => {
     expect((await readyz()).statusCode).toBe(200);
     await begin();
     const { statusCode, body } = await readyz();
-    expect({ statusCode, body }).toEqual({ statusCode: 503, body: expect.stringContaining(words) });
+    expect({ statusCode, body }).toEqual({ statusCode: 503, body: expect.stringContaining(message) });
     await end();
     await recovered();
   },

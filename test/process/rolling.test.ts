@@ -3,98 +3,104 @@ import type { Query } from '../support/audit.ts';
 import { makeNextRelease, NOTE } from '../support/next-release.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { runToEnd, type ServerProcess } from '../support/processes.ts';
-import { type Balancer, openBalancer } from './balancer.ts';
-import { type Shoppers, startShoppers } from './shoppers.ts';
 import { listPayments } from './support/client.ts';
 import { queryPostgres } from './support/database-rows.ts';
 import { auditDeliveries } from './support/delivery-audit.ts';
 import { expectSame } from './support/load.ts';
-import { atOnce, type Inbox, openInbox } from './support/webhook-receiver.ts';
-import { allSent, endpoint, expireLeases, type Home, openHome } from './support/webhook-servers.ts';
+import { type LoadBalancer, openLoadBalancer } from './support/load-balancer.ts';
+import { type PaymentClients, startPaymentClients } from './support/payment-clients.ts';
+import { acceptImmediately, type Inbox, openInbox } from './support/webhook-receiver.ts';
+import {
+  allSent,
+  type Deployment,
+  endpoint,
+  expireLeases,
+  openDeployment,
+} from './support/webhook-servers.ts';
 
 const CLIENTS = 4;
-/** Purchases between two steps, each of three requests: every node has its turn many times. */
+/** Purchases between two steps, each of three requests, so that every node serves many. */
 const STEP = 20;
-/** The balancer checks ten times a second; on a busy machine a check takes up to two seconds. */
+/** The load balancer checks ten times a second; on a busy machine a check takes up to two seconds. */
 const DRAIN = { SANDBANK_DRAIN_SECONDS: '4' };
 
 const next = makeNextRelease();
 let inbox: Inbox | undefined;
-let home: Home | undefined;
-let balancer: Balancer | undefined;
+let deployment: Deployment | undefined;
+let balancer: LoadBalancer | undefined;
 
 afterAll(async () => {
-  await home?.remove();
+  await deployment?.remove();
   await inbox?.close();
   await balancer?.close();
   next.remove();
 });
 
-test('nodes are replaced by those of the next release without one failed request, and any of them may be killed', async () => {
+test('a rolling upgrade to the next release and a partial rollback fail no request, and killed nodes lose nothing', async () => {
   const endpoints = [endpoint('hook')];
-  inbox = await openInbox({ hook: atOnce });
-  home = openHome(inbox, endpoints);
-  balancer = await openBalancer();
+  inbox = await openInbox({ hook: acceptImmediately });
+  deployment = openDeployment(inbox, endpoints);
+  balancer = await openLoadBalancer();
   const databaseUrl = await createDatabase(inject('postgresUrl'));
-  const { start } = home;
+  const { start } = deployment;
   const startOld = (role: string) => start({ databaseUrl, env: DRAIN }, '--role', role);
   const startNext = (role: string) => start({ databaseUrl, env: DRAIN, root: next.root }, '--role', role);
-  const door = balancer;
-  const enter = async (node: ServerProcess) => {
-    await door.add(node.url);
+  const nodes = balancer;
+  const addNode = async (node: ServerProcess) => {
+    await nodes.add(node.url);
     return node;
   };
-  /** SIGTERM; the balancer finds out by itself. */
-  const leave = async (node: ServerProcess) => {
+  /** Sends SIGTERM; the load balancer notices through /readyz. */
+  const removeNode = async (node: ServerProcess) => {
     expect(await node.stop(), node.logs()).toBe(0);
-    door.remove(node.url);
+    nodes.remove(node.url);
   };
 
   const [oldApi, otherOldApi, oldWorker] = await Promise.all([
-    startOld('api').then(enter),
-    startOld('api').then(enter),
+    startOld('api').then(addNode),
+    startOld('api').then(addNode),
     startOld('worker'),
   ]);
-  const shoppers: Shoppers = startShoppers(door.url, 'shop', CLIENTS);
-  await shoppers.more(STEP);
+  const clients: PaymentClients = startPaymentClients(nodes.url, 'shop', CLIENTS);
+  await clients.more(STEP);
 
-  // The first node of the next release migrates under the feet of the old ones, which go on.
+  // The first node of the next release migrates the database while the old nodes keep serving.
   const worker = await startNext('worker');
-  await shoppers.more(STEP);
+  await clients.more(STEP);
   expect(await oldWorker.stop(), oldWorker.logs()).toBe(0);
-  const api = await enter(await startNext('api'));
-  await shoppers.more(STEP);
+  const api = await addNode(await startNext('api'));
+  await clients.more(STEP);
   // Both releases serve the same payments.
-  for (const { url } of [oldApi, otherOldApi, api]) expect(door.answersOf(url)).toBeGreaterThan(STEP / 2);
-  await leave(oldApi);
-  await shoppers.more(STEP);
+  for (const { url } of [oldApi, otherOldApi, api]) expect(nodes.answersOf(url)).toBeGreaterThan(STEP / 2);
+  await removeNode(oldApi);
+  await clients.more(STEP);
 
-  // And back again: a node of the old release starts on the migrated database, and says so.
-  const back = await startOld('worker');
-  expect(back.logs()).toContain('migrations of a newer version (9001 notes, 9002 payments_by_note)');
-  const otherApi = await enter(await startNext('api'));
-  await leave(otherOldApi);
-  await shoppers.more(STEP);
-  expect(shoppers.failures).toEqual([]);
+  // Rollback: a node of the old release starts on the migrated database and logs that it is newer.
+  const rolledBack = await startOld('worker');
+  expect(rolledBack.logs()).toContain('migrations of a newer version (9001 notes, 9002 payments_by_note)');
+  const otherApi = await addNode(await startNext('api'));
+  await removeNode(otherOldApi);
+  await clients.more(STEP);
+  expect(clients.failures).toEqual([]);
 
   // Two API nodes and two workers: one of each is killed, and nothing is lost.
-  await Promise.all([otherApi.kill(), back.kill()]);
-  await shoppers.more(STEP);
+  await Promise.all([otherApi.kill(), rolledBack.kill()]);
+  await clients.more(STEP);
   await queryPostgres(databaseUrl, expireLeases);
-  await shoppers.stop();
-  const killed = shoppers.failures.filter((words) => !/502|fetch failed/.test(words));
-  expect(killed, 'a balancer that lost its node says 502, and nothing else fails').toEqual([]);
+  await clients.stop();
+  const unexpected = clients.failures.filter((failure) => !/502|fetch failed/.test(failure));
+  expect(unexpected, 'a load balancer responds 502 for a lost node, and nothing else fails').toEqual([]);
 
   const listed = await listPayments(api.url);
   expectSame(
     listed.map(({ id, reference }) => `${id} ${reference}`),
-    shoppers.purchases.map(({ id, reference }) => `${id} ${reference}`),
+    clients.purchases.map(({ id, reference }) => `${id} ${reference}`),
   );
   await allSent(api.url, 60_000);
-  await Promise.all([leave(api), worker.stop()]);
+  await Promise.all([removeNode(api), worker.stop()]);
   const found = await queryPostgres(databaseUrl, async (query) => {
     await expectBoth(query);
-    const acknowledged = shoppers.purchases.map(({ id }) => String(id));
+    const acknowledged = clients.purchases.map(({ id }) => String(id));
     const { arrivals } = inbox ?? { arrivals: [] };
     return auditDeliveries(query, { endpoints, arrivals, acknowledged, refused: new Set(), kills: 1 });
   });
@@ -104,20 +110,20 @@ test('nodes are replaced by those of the next release without one failed request
     expect(code, stdout).toBe(0);
   }
   console.log(
-    `${shoppers.purchases.length} purchases, ${found.arrivals} webhooks, ${shoppers.failures.length} requests lost with the killed nodes`,
+    `${clients.purchases.length} purchases, ${found.arrivals} webhooks, ${clients.failures.length} requests lost with the killed nodes`,
   );
 });
 
-/** Both releases have written, and what the new one wrote into its column outlived moves by the old one. */
+/** Both releases have written, and transitions by the old release preserved the new column. */
 async function expectBoth(query: Query): Promise<void> {
-  const made = await query(`select p.note, bool_and(p.status = 'captured') as "isMoved",
+  const rows = await query(`select p.note, bool_and(p.status = 'captured') as "isMoved",
       bool_and((select count(*) from state_history h where h.resource_id = p.id) = p.version) as "isWhole",
       bool_and((select count(*) from audit a where a.resource_id = p.id and a.outcome = 'accepted') = 2) as "isAudited"
     from payments p group by 1 order by 1 nulls first`);
-  const whole = { isMoved: true, isWhole: true, isAudited: true };
-  expect(made).toEqual([
-    { note: null, ...whole },
-    { note: NOTE, ...whole },
+  const complete = { isMoved: true, isWhole: true, isAudited: true };
+  expect(rows).toEqual([
+    { note: null, ...complete },
+    { note: NOTE, ...complete },
   ]);
   const [index] = await query(
     `select indisvalid as "isValid" from pg_index where indexrelid = 'payments_by_note'::regclass`,

@@ -1,4 +1,4 @@
-// The code of docs/sdk.md: files that are shown as they are, compile, and do what their comments say.
+// The snippets of docs/sdk.md: shown unchanged, compiled, and run with the outcome in their comments.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const run = promisify(execFile);
 
 const hasStream = operations.some(({ gives }) => gives === 'stream');
 
-/** What each prints. */
+/** The output of each snippet. */
 const printed: Readonly<Record<string, string>> = {
   'first-payment.ts': 'pending\ncaptured 1250\nsucceeded 250\n',
   'handle-errors.ts': 'invalid_state_transition true\n',
@@ -31,7 +31,7 @@ const printed: Readonly<Record<string, string>> = {
   ...(hasStream ? { 'follow-events.ts': 'payment.created 1250\n' } : {}),
 };
 
-test.each(names)('docs/sdk.md shows %s as it is', (name) => {
+test.each(names)('docs/sdk.md shows %s unchanged', (name) => {
   const page = readFileSync(new URL('../../docs/sdk.md', import.meta.url), 'utf8');
   expect(page).toContain(`\`\`\`ts\n${readFileSync(new URL(name, folder), 'utf8').trim()}\n\`\`\``);
 });
@@ -47,7 +47,7 @@ test('docs/sdk.md lists every method', () => {
   }
 });
 
-test('all of it compiles with the strictest settings', async () => {
+test('every snippet compiles with the strictest settings', async () => {
   const options =
     '--noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --target es2023 --module nodenext --types node';
   const files = names.map((name) => fileURLToPath(new URL(name, folder)));
@@ -61,7 +61,7 @@ test('all of it compiles with the strictest settings', async () => {
   expect(output).toBe('');
 });
 
-test('each is run below', () => {
+test('every snippet is run below', () => {
   const run = new Set([...Object.keys(printed), 'receive-webhooks.ts', 'follow-events.ts']);
   expect([...run].sort()).toEqual(names);
 });
@@ -78,7 +78,7 @@ describe('on a server', () => {
   });
 
   // One after the other: together they would exceed the timeouts that they show.
-  test.each(Object.entries(printed))('%s does what it says', async (name, output) => {
+  test.each(Object.entries(printed))('%s has the outcome in its comments', async (name, output) => {
     const { tenant } = await world.client();
     const env = { ...process.env, SANDBANK_URL: world.url, SANDBANK_API_KEY: tenant.key };
     const { stdout } = await run(process.execPath, [tsx, fileURLToPath(new URL(name, folder))], {
@@ -88,7 +88,7 @@ describe('on a server', () => {
     expect(stdout).toBe(output);
   });
 
-  test('receive-webhooks.ts accepts what is sent, and nothing else', async () => {
+  test('receive-webhooks.ts accepts deliveries and rejects everything else', async () => {
     const secret = `whsec_${randomBytes(24).toString('base64')}`;
     const port = await freePort();
     const url = `http://127.0.0.1:${port}/`;
@@ -101,7 +101,7 @@ describe('on a server', () => {
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const { sandbank } = await world.client({ retriesMax: 0 });
     const webhook = await sandbank.webhooks.create({ url, secret, retryProfile: 'fast' });
-    // It has no other way to say that it listens than to be connected to.
+    // It shows that it listens only by accepting a connection.
     await expect
       .poll(() =>
         fetch(url, { method: 'POST' }).then(

@@ -1,4 +1,4 @@
-// What users get is dist/: what their compiler reads of it, and what a bundler finds in it.
+// Users get dist/: its declarations for compilers and its modules for bundlers.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -124,7 +124,7 @@ describe('a project that uses sandbank/client', () => {
   });
 });
 
-describe('what is shipped', () => {
+describe('the shipped package', () => {
   const built = path.join(root, 'dist/sdk');
 
   test('imports nothing but its own files: no package, no part of Node, no server', async () => {
@@ -144,14 +144,14 @@ describe('what is shipped', () => {
     expect(seen.size).toBeGreaterThan(1);
   });
 
-  test('has declarations that name files which are there', async () => {
+  test('has declarations that name existing files', async () => {
     const files = (await readdir(built, { recursive: true })).filter((file) => file.endsWith('.d.ts'));
     for (const file of files) {
       const text = await readFile(path.join(built, file), 'utf8');
       for (const [, specifier = ''] of text.matchAll(/(?:from|import\() ?['"]([^'"]+)['"]/g)) {
-        // The test kit, which starts servers, is for Node alone.
+        // The test kit starts servers and runs only on Node.
         if (isOfKit(file) && /^(?:node:|vitest)/.test(specifier)) continue;
-        // Compilers look for `errors.d.ts` where a declaration says `./errors.ts`.
+        // Compilers resolve `./errors.ts` in a declaration to `errors.d.ts`.
         const target = path.resolve(built, path.dirname(file), specifier.replace(/\.ts$/, '.d.ts'));
         expect(specifier.startsWith('.') && existsSync(target), `${file}: ${specifier}`).toBe(true);
       }
@@ -168,7 +168,7 @@ describe('what is shipped', () => {
   });
 });
 
-test('the sources need no types of Node, but those of the test kit', async () => {
+test('only the test kit sources need Node types', async () => {
   expect(await compile(root, '-p', 'sdk/tsconfig.json')).toBe('');
   const { exclude } = JSON.parse(await readFile(path.join(root, 'sdk/tsconfig.json'), 'utf8')) as {
     exclude: string[];

@@ -1,4 +1,4 @@
-// Secrets in a real process that logs all it can: none is in what it writes, in its database, or in its pages.
+// Secrets in a real process at log level trace: none appears in its output, its database or its pages.
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -18,16 +18,16 @@ const newPassword = 'new-password-of-a-person-Zq7';
 const guesses = ['guessed-password-Zq7', 'guessed-operator-token-Zq7-0123456789'];
 const ownHookSecret = `whsec_${Buffer.from('a-secret-that-a-caller-brings-Zq7').toString('base64')}`;
 
-/** All secrets that there were, by what they are. Whoever makes one puts it here. */
+/** All secrets of the run, by description. Every helper that creates a secret adds it here. */
 const secrets = new Map<string, string>([
   ['SANDBANK_SECRET', secret],
-  ['the token of the operator', operatorToken],
-  ['the password of the database', databasePassword],
+  ['the operator token', operatorToken],
+  ['the database password', databasePassword],
   ['a password', password],
   ['a new password', newPassword],
   ['a wrong password', guesses[0] ?? ''],
-  ['a wrong token of the operator', guesses[1] ?? ''],
-  ['the secret of a webhook that a caller brings', ownHookSecret],
+  ['a wrong operator token', guesses[1] ?? ''],
+  ['a webhook secret that the client provides', ownHookSecret],
 ]);
 
 let server: ServerProcess;
@@ -57,11 +57,11 @@ afterAll(async () => {
   await receiver?.close();
 });
 
-/** A browser: it keeps its cookies, which are secrets too. */
+/** A browser that stores its cookies, which are secrets too. */
 class Browser {
   #cookies = new Map<string, string>();
 
-  async ask(path: string, body?: unknown): Promise<Json> {
+  async send(path: string, body?: unknown): Promise<Json> {
     const response = await fetch(`${server.url}/console/api/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
@@ -76,7 +76,7 @@ class Browser {
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       this.#cookies.set(name, value);
-      // What is sent back is token and signature; the token alone would be half of a way in.
+      // A cookie is a token and its signature; only both together are a credential.
       const whole = decodeURIComponent(value);
       if (whole.length > 20) secrets.set(`cookie ${secrets.size}`, whole);
     }
@@ -98,29 +98,29 @@ async function api(path: string, headers: Record<string, string>, body?: string)
     },
     ...(body === undefined ? {} : { body }),
   });
-  const words = await response.text();
+  const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json;');
-  return (isJson ? JSON.parse(words) : {}) as Json;
+  return (isJson ? JSON.parse(text) : {}) as Json;
 }
 
-/** A person with a second factor, who fails and succeeds at everything once. */
-async function livePerson(browser: Browser, email: string): Promise<void> {
-  await browser.ask('session/sign_up', { name: 'Ada', email, password });
-  await browser.ask('session/sign_in', { email, password: guesses[0] });
-  const enabled = await browser.ask('session/two_factor/enable', { password });
+/** Signs up a person with a second factor, who fails and succeeds at every step once. */
+async function signUpWithTwoFactor(browser: Browser, email: string): Promise<void> {
+  await browser.send('session/sign_up', { name: 'Ada', email, password });
+  await browser.send('session/sign_in', { email, password: guesses[0] });
+  const enabled = await browser.send('session/two_factor/enable', { password });
   const shared = String(enabled.secret);
-  secrets.set('the secret of the second factor', shared);
+  secrets.set('the TOTP secret', shared);
   for (const [at, code] of (enabled.backupCodes as string[]).entries())
     secrets.set(`backup code ${at}`, code);
-  await browser.ask('session/two_factor/confirm', { code: '000000' });
-  await browser.ask('session/two_factor/confirm', { code: totp(shared) });
-  await browser.ask('session/sign_out', {});
-  expect((await browser.ask('session/sign_in', { email, password })).status).toBe('two_factor_required');
-  await browser.ask('session/two_factor', { code: '000000' });
-  await browser.ask('session/two_factor', { backupCode: (enabled.backupCodes as string[])[0] });
+  await browser.send('session/two_factor/confirm', { code: '000000' });
+  await browser.send('session/two_factor/confirm', { code: totp(shared) });
+  await browser.send('session/sign_out', {});
+  expect((await browser.send('session/sign_in', { email, password })).status).toBe('two_factor_required');
+  await browser.send('session/two_factor', { code: '000000' });
+  await browser.send('session/two_factor', { backupCode: (enabled.backupCodes as string[])[0] });
 }
 
-/** Puts a key where it does not belong, in every way that callers do. */
+/** Sends a key in every wrong place that clients use. */
 async function misuse(key: string): Promise<void> {
   const bearer = { authorization: `Bearer ${key}` };
   const payments = '_api/developer_api_payments';
@@ -161,8 +161,11 @@ async function useWebhooks(key: string): Promise<void> {
   const post = (path: string, body: object) =>
     api(`_api/developer_api_${path}`, bearer, JSON.stringify(body));
   const hook = await post('webhooks', { url: receiver.url });
-  secrets.set('the secret of a webhook', String(hook.secret));
-  secrets.set('its next secret', String((await post(`webhooks/${hook.id}/rotate_secret`, {})).secret));
+  secrets.set('a webhook secret', String(hook.secret));
+  secrets.set(
+    'a rotated webhook secret',
+    String((await post(`webhooks/${hook.id}/rotate_secret`, {})).secret),
+  );
   await post('webhooks', { url: receiver.url, secret: ownHookSecret, oops: ownHookSecret });
   await post('webhooks', { url: 'http://user:password-of-a-person-Zq7@127.0.0.1/' });
   await post(`webhooks/${hook.id}/test`, {});
@@ -171,21 +174,21 @@ async function useWebhooks(key: string): Promise<void> {
   await receiver.waitFor(2);
 }
 
-test('are in use, each with success and with failure', async () => {
+test('secrets are used, each with success and with failure', async () => {
   const [owner, member] = [new Browser(), new Browser()];
-  await livePerson(owner, 'ada@example.test');
-  const { id: orgId } = await owner.ask('session/organizations', { name: 'Acme' });
-  const { id: appId } = await owner.ask(`${orgId}/applications`, { name: 'web' });
+  await signUpWithTwoFactor(owner, 'ada@example.test');
+  const { id: orgId } = await owner.send('session/organizations', { name: 'Acme' });
+  const { id: appId } = await owner.send(`${orgId}/applications`, { name: 'web' });
   const keyOf = async (name: string) => {
     const scopes = ['payments:read', 'payments:write', 'webhooks:read', 'webhooks:write'];
-    const { key } = await owner.ask(`${orgId}/${appId}/api_keys`, { name, scopes });
+    const { key } = await owner.send(`${orgId}/${appId}/api_keys`, { name, scopes });
     expect(key).toMatch(/^sbk_sandbox_/);
     secrets.set(`the key ${name}`, String(key));
     return String(key);
   };
   const linkOf = async (path: string, body: object) => {
     const token =
-      String((await owner.ask(path, body)).url)
+      String((await owner.send(path, body)).url)
         .split(/[/?#=]/)
         .at(-1) ?? '';
     expect(token.length).toBeGreaterThan(20);
@@ -193,16 +196,16 @@ test('are in use, each with success and with failure', async () => {
     return token;
   };
   const invitation = await linkOf(`${orgId}/invitations`, { role: 'viewer' });
-  await member.ask(`session/invitations/${invitation}`);
-  const joined = await member.ask('session/sign_up', {
+  await member.send(`session/invitations/${invitation}`);
+  const joined = await member.send('session/sign_up', {
     ...{ name: 'Bob', email: 'bob@example.test', password, invitation },
   });
   expect(joined.joined).toBe(orgId);
-  const bob = (await owner.ask(`${orgId}/members`)).data.find(({ email }) => email === 'bob@example.test');
+  const bob = (await owner.send(`${orgId}/members`)).data.find(({ email }) => email === 'bob@example.test');
   const reset = await linkOf(`${orgId}/members/${bob?.id}/reset_link`, {});
-  await member.ask('session/password_reset', { token: `${reset.slice(0, -1)}-`, newPassword });
-  await member.ask('session/password_reset', { token: reset, newPassword });
-  await member.ask('session/sign_in', { email: 'bob@example.test', password: newPassword });
+  await member.send('session/password_reset', { token: `${reset.slice(0, -1)}-`, newPassword });
+  await member.send('session/password_reset', { token: reset, newPassword });
+  await member.send('session/sign_in', { email: 'bob@example.test', password: newPassword });
   const key = await keyOf('ci');
   await misuse(key);
   await useWebhooks(key);
@@ -212,15 +215,15 @@ test('are in use, each with success and with failure', async () => {
     await api(`_operator/organizations/${token}/reset`, bearer, `{"${token}":`);
     await api(`_operator/organizations/${orgId}/snapshot?secrets=true`, bearer);
   }
-  const made = await api(
+  const created = await api(
     '_operator/organizations',
     { authorization: `Bearer ${operatorToken}` },
     JSON.stringify({ name: 'Rival' }),
   );
-  expect(made.error).toBeUndefined();
-  const [, operatorsKey = ''] = /(sbk_sandbox_\w+)/.exec(JSON.stringify(made)) ?? [];
-  secrets.set('a key that the operator made', operatorsKey);
-  // Lost connections are worth a line in the log.
+  expect(created.error).toBeUndefined();
+  const [, operatorsKey = ''] = /(sbk_sandbox_\w+)/.exec(JSON.stringify(created)) ?? [];
+  secrets.set('a key that the operator created', operatorsKey);
+  // Lost connections write a log line.
   await database.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   );
@@ -238,34 +241,34 @@ test('are in use, each with success and with failure', async () => {
   expect(secrets.size).toBeGreaterThan(20);
 });
 
-/** Which secrets a text has, as they are and as they stand in an address or in Base64. */
-function found(words: string): readonly string[] {
+/** The secrets that a text contains, in plain, URL-encoded or Base64 form. */
+function secretsIn(text: string): readonly string[] {
   return [...secrets].flatMap(([what, one]) =>
     [one, encodeURIComponent(one), Buffer.from(one).toString('base64').replace(/=+$/, '')].some((form) =>
-      words.includes(form),
+      text.includes(form),
     )
       ? [what]
       : [],
   );
 }
 
-test('are in nothing that the process has written', async () => {
+test('no secret is in the output of the process', async () => {
   const logs = server.logs();
-  expect(logs, 'it has logged something').toContain('"level":');
-  expect(found(logs)).toEqual([]);
-  // Whatever was sent, a line of the log is one line: nobody writes lines of their own into it.
+  expect(logs, 'the log is not empty').toContain('"level":');
+  expect(secretsIn(logs)).toEqual([]);
+  // Every log entry is one line, so input cannot inject log lines.
   for (const line of logs.split('\n').filter((one) => one.startsWith('{')))
     expect(() => JSON.parse(line), line).not.toThrow();
 });
 
-test('are in none of its pages', () => {
+test('no secret is in the pages', () => {
   expect(pages).toHaveLength(6);
-  expect(found(`who looks finds: ${secret}`)).toEqual(['SANDBANK_SECRET']);
-  expect(found(pages.join('\n'))).toEqual([]);
+  expect(secretsIn(`the check finds ${secret}`)).toEqual(['SANDBANK_SECRET']);
+  expect(secretsIn(pages.join('\n'))).toEqual([]);
 });
 
-test('are in no table of the database', async () => {
-  // The log of requests is written behind the answers.
+test('no secret is in the database', async () => {
+  // The server writes the request log after the responses.
   await expect
     .poll(async () => (await database.query('select count(*)::integer as n from requests')).rows[0].n)
     .toBeGreaterThan(15);
@@ -276,22 +279,22 @@ test('are in no table of the database', async () => {
   expect(tables.length).toBeGreaterThan(30);
   const leaks: Record<string, readonly string[]> = {};
   for (const { name } of tables) {
-    const { rows } = await database.query(`select t::text as words from "${name}" t`);
-    const what = found(rows.map(({ words }) => words).join('\n'));
+    const { rows } = await database.query(`select t::text as content from "${name}" t`);
+    const what = secretsIn(rows.map(({ content }) => content).join('\n'));
     if (what.length > 0) leaks[name] = what;
   }
   expect(leaks).toEqual({});
 });
 
-test('are not told by a start that fails', async () => {
-  const word = encodeURIComponent(databasePassword);
+test('a failed start does not print secrets', async () => {
+  const encoded = encodeURIComponent(databasePassword);
   const broken: readonly Record<string, string>[] = [
-    { DATABASE_URL: `postgres://user:${word}@127.0.0.1:1/x` },
-    { DATABASE_URL: `postgres://user:${word}%@127.0.0.1:1/x` },
-    { DATABASE_URL: `postgres://user:${word}@127.0.0.1:1/x?sslmode=verify-full&sslrootcert=/nowhere` },
+    { DATABASE_URL: `postgres://user:${encoded}@127.0.0.1:1/x` },
+    { DATABASE_URL: `postgres://user:${encoded}%@127.0.0.1:1/x` },
+    { DATABASE_URL: `postgres://user:${encoded}@127.0.0.1:1/x?sslmode=verify-full&sslrootcert=/nowhere` },
   ];
   const refused: readonly Record<string, string>[] = [
-    { DATABASE_URL: `mysql://user:${word}@127.0.0.1/x` },
+    { DATABASE_URL: `mysql://user:${encoded}@127.0.0.1/x` },
     { SANDBANK_OPERATOR_TOKEN: 'short-Zq7' },
     { SANDBANK_SECRET: 'short-Zq7' },
   ];
@@ -307,7 +310,7 @@ test('are not told by a start that fails', async () => {
   for (const [at, { code, stdout, stderr }] of endings.entries()) {
     // 2 for a malformed setting, 1 for a database that cannot be reached.
     expect([1, 2], JSON.stringify(broken[at])).toContain(code);
-    expect(stderr, 'it is one sentence').toMatch(/^Error: Sandbank did not start\. [^\n]+\n$/);
+    expect(stderr, 'the error is one line').toMatch(/^Error: Sandbank did not start\. [^\n]+\n$/);
     expect(stdout + stderr).not.toContain('Zq7');
   }
 });

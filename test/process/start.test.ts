@@ -49,7 +49,7 @@ async function start(options: ServerOptions = {}): Promise<ServerProcess> {
   return server;
 }
 
-/** One sentence that says what is wrong, without a stack trace and without a secret. */
+/** A one-line error message without a stack trace and without a secret. */
 function expectRefusedStart({ code, stdout, stderr }: Ending, reason: RegExp, expected = 1): void {
   expect(stderr).toMatch(reason);
   expect(stderr.trim().split('\n')).toHaveLength(1);
@@ -75,7 +75,7 @@ const seedWith = (application: object, organization = 'Acme') => ({
   organizations: [{ name: organization, applications: [{ name: 'web', ...application }] }],
 });
 
-describe('a start that is refused before the server creates anything', () => {
+describe('a start with invalid settings, before the server creates anything', () => {
   const refusals: readonly (readonly [string, () => ServerOptions, RegExp])[] = [
     ['a port that is not a number', () => ({ args: ['--port', 'http'] }), /port .*"http"/],
     [
@@ -210,7 +210,7 @@ describe('a start that fails because of its environment', () => {
       refuse({ databaseUrl: first, args: ['--host', '203.0.113.1'] }, /203\.0\.113\.1/),
       refuse(
         { databaseUrl: second, seed: seedFile({ organizations }) },
-        /key "ci" belongs to application "web" of organization "Acme"/,
+        /key "ci" already belongs to application "web" of organization "Acme"/,
       ),
     ]);
   });
@@ -288,7 +288,7 @@ describe('an embedded server over several starts', () => {
     const organizations = await call(`${cli.url}/_operator/organizations`, { key: cli.operatorToken });
     expect(organizations.body.data).toHaveLength(1);
 
-    // A second server on the same directory is refused and does no harm.
+    // A second server on the same directory is rejected and changes nothing.
     await refuse({}, new RegExp(`data directory ${dataDir} is in use by process ${first.pid};`));
     expect((await call(`${first.url}/readyz`)).status).toBe(200);
     expect(existsSync(file('lock'))).toBe(true);
@@ -333,7 +333,7 @@ describe('an embedded server over several starts', () => {
     }
   });
 
-  it('shows the secret of a seeded webhook once, and refuses another SANDBANK_SECRET', async () => {
+  it('shows the secret of a seeded webhook once, and rejects another SANDBANK_SECRET', async () => {
     const seed = seedFile(seedWith({ webhooks: [{ url: 'http://127.0.0.1:9/' }] }));
     const operatorToken = 'an-operator-token-with-enough-characters';
     const first = await start({ seed, env: { SANDBANK_OPERATOR_TOKEN: operatorToken } });
@@ -356,7 +356,7 @@ describe('an embedded server over several starts', () => {
     expect(Number(kilobytes) / 1024).toBeLessThan(megabytesMax);
   }
 
-  it('in memory says so, creates no files, and logs no secret at any level', async () => {
+  it('reports the in-memory mode, creates no files, and logs no secret at any level', async () => {
     const server = await start({ env: { LOG_LEVEL: 'trace' }, dataDir: 'memory' });
     // The log line comes first, and contains the address too.
     await vi.waitUntil(() => server.logs().includes('in memory (gone when it stops)'));

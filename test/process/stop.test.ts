@@ -50,7 +50,7 @@ async function ended({ child }: ServerProcess): Promise<unknown> {
   return code;
 }
 
-/** Resolves once the server refuses connections: it answers what it has begun and accepts nothing new. */
+/** Resolves once the server refuses connections: it completes pending requests and accepts no new ones. */
 async function refusesConnections(server: ServerProcess): Promise<void> {
   await vi.waitUntil(
     () =>
@@ -130,8 +130,8 @@ describe.each([
 
     const again = await start(options);
     const claims = [...load.claims, ...begun.map(({ claim }) => claim)];
-    const { found, made } = await retry(again.url, claims);
-    console.log(`${signal}: ${claims.length - found - made} answered, ${made} not begun`);
+    const { found, created } = await retry(again.url, claims);
+    console.log(`${signal}: ${claims.length - found - created} answered, ${created} not begun`);
     // A payment that was written was also answered.
     expect(found).toBe(0);
     await expectListed(again.url, claims);
@@ -183,17 +183,17 @@ describe('a signal', () => {
     // The first signal alone would take five minutes.
     const env = { SANDBANK_DRAIN_SECONDS: '300', LOG_LEVEL: 'info' };
     const server = await start({ dataDir, env });
-    expect((await createPayment(server.url, 'kept', 'kept')).status).toBe(201);
+    expect((await createPayment(server.url, 'stored', 'stored')).status).toBe(201);
     const [claim] = newClaims('endless', 1) as [Claim];
     await begin(server, claim);
     const end = ended(server);
     server.child.kill('SIGTERM');
-    await vi.waitUntil(() => /"msg":"stopping/.test(server.logs()), { interval: 10 });
+    await vi.waitUntil(() => /"msg":"shutting down/.test(server.logs()), { interval: 10 });
     server.child.kill('SIGTERM');
     expect(await end).toBe(1);
 
     const again = await start({ dataDir });
-    expect(await createPayment(again.url, 'kept', 'kept')).toMatchObject({ status: 201, isReplay: true });
+    expect(await createPayment(again.url, 'stored', 'stored')).toMatchObject({ status: 201, isReplay: true });
   });
 
   it('waits for a write that PostgreSQL has not finished', async () => {

@@ -11,7 +11,7 @@ import { expect, inject, it, vi } from 'vitest';
 import { migratedDatabase } from '../support/postgres.ts';
 import { type ServerProcess, startServer } from '../support/processes.ts';
 import { call, PAYMENTS } from './support/client.ts';
-import { passed } from './support/databases.ts';
+import { sleep } from './support/databases.ts';
 
 /** On each database. */
 const ROUNDS = 20;
@@ -65,10 +65,13 @@ function startCallers(server: ServerProcess, observed: Observed): () => Promise<
       const reference = `${name}-${number}`;
       await note(async () => {
         const body = { amount: 1250, currency: 'EUR', reference };
-        const made = await call(url + PAYMENTS, { method: 'POST', key, idempotencyKey: reference, body });
-        const isOwn = made.status === 201 && made.body.reference === reference;
-        if (isOwn) observed.acknowledged[name].add(String(made.body.id));
-        return { ...made, problem: isOwn ? undefined : `create by ${name}: ${JSON.stringify(made.body)}` };
+        const created = await call(url + PAYMENTS, { method: 'POST', key, idempotencyKey: reference, body });
+        const isOwn = created.status === 201 && created.body.reference === reference;
+        if (isOwn) observed.acknowledged[name].add(String(created.body.id));
+        return {
+          ...created,
+          problem: isOwn ? undefined : `create by ${name}: ${JSON.stringify(created.body)}`,
+        };
       });
       await note(async () => {
         const found = await call(url + STATUS, { key });
@@ -169,7 +172,7 @@ async function expectOwnDataOnly(kind: (typeof kinds)[number], server: ServerPro
     for (let round = 0; !isEnough(round) && observed.wrong.length === 0; round += 1) {
       await answersOf(observed, ANSWERS_BETWEEN);
       server.child.kill('SIGSTOP');
-      await passed(SUSPENDED_MS);
+      await sleep(SUSPENDED_MS);
       server.child.kill('SIGCONT');
     }
     await answersOf(observed, ANSWERS_BETWEEN);

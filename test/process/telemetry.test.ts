@@ -12,14 +12,14 @@ const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const callerTrace = '0af7651916cd43dd8448eb211c80319c';
 const callerSpan = 'b7ad6b7169203331';
 
-/** Two nodes on one database, one for requests and one for deliveries, each told where a collector is. */
-describe('two real processes that are watched', () => {
+/** Two nodes on one database, one for requests and one for deliveries, both with an OTLP collector. */
+describe('telemetry of two processes', () => {
   let folder: Folder;
   let collector: Awaited<ReturnType<typeof openCollector>>;
   let receiver: Receiver;
   let spans: readonly SeenSpan[];
   const logs: Record<string, string> = {};
-  const made = { own: '', called: '' };
+  const requestIds = { own: '', called: '' };
 
   beforeAll(async () => {
     folder = temporaryFolder();
@@ -53,8 +53,8 @@ describe('two real processes that are watched', () => {
       expect(answer.status).toBe(201);
       return ((await answer.json()) as { requestId: string }).requestId;
     };
-    made.own = await create('one');
-    made.called = await create('two', { traceparent: `00-${callerTrace}-${callerSpan}-01` });
+    requestIds.own = await create('one');
+    requestIds.called = await create('two', { traceparent: `00-${callerTrace}-${callerSpan}-01` });
     await receiver.waitFor(2);
     const read = { headers: { authorization: `Bearer ${API_KEY}` } };
     expect((await fetch(`${nodes.api.url}${PAYMENTS}?limit=0&reference=very-private`, read)).status).toBe(
@@ -63,7 +63,7 @@ describe('two real processes that are watched', () => {
     expect((await fetch(`${nodes.api.url}${PAYMENTS}?status=pending`, read)).status).toBe(200);
     expect((await fetch(`${nodes.api.url}/readyz`)).status).toBe(200);
     for (const [role, node] of Object.entries(nodes)) {
-      // What it still holds is sent before it ends.
+      // A node exports its buffered spans before it exits.
       expect(await node.stop()).toBe(0);
       logs[role] = node.logs();
     }
@@ -80,9 +80,9 @@ describe('two real processes that are watched', () => {
     spans.filter(({ parentSpanId }) => parent !== undefined && parentSpanId === parent.spanId);
   const named = (list: readonly SeenSpan[], name: string) => list.find((span) => span.name === name);
 
-  it('tell a create and its delivery as one tree, over both nodes', () => {
-    const ids = idsOfRequest(made.own);
-    const server = named(of(made.own), 'POST /_api/developer_api_payments');
+  it('exports a create and its delivery as one trace over both nodes', () => {
+    const ids = idsOfRequest(requestIds.own);
+    const server = named(of(requestIds.own), 'POST /_api/developer_api_payments');
     expect(server).toMatchObject({ ...ids, kind: 2, role: 'api', status: 0 });
     expect(server?.parentSpanId).toBeUndefined();
     expect(server?.fields).toMatchObject({
@@ -104,18 +104,18 @@ describe('two real processes that are watched', () => {
     expect(sent).toContain(`00-${ids.traceId}-${delivery?.spanId}-01`);
   });
 
-  it('continue the trace of a caller, and link it to the delivery', () => {
-    const server = named(of(made.called), 'POST /_api/developer_api_payments');
+  it('continues the trace of a caller and links it to the delivery', () => {
+    const server = named(of(requestIds.called), 'POST /_api/developer_api_payments');
     expect(server).toMatchObject({ traceId: callerTrace, parentSpanId: callerSpan });
-    const own = idsOfRequest(made.called);
+    const own = idsOfRequest(requestIds.called);
     expect(server?.links).toMatchObject([own]);
-    expect(named(of(made.called), 'deliver payment.created')).toMatchObject({
+    expect(named(of(requestIds.called), 'deliver payment.created')).toMatchObject({
       traceId: own.traceId,
       parentSpanId: own.spanId,
     });
   });
 
-  it('tell reads with their statement, refusals by their code, and neither health nor what workers look for', () => {
+  it('exports reads with their statement and errors with their code, but no health checks or worker polls', () => {
     const reads = spans.filter(({ name }) => name === 'GET /_api/developer_api_payments');
     expect(reads.map(({ fields }) => fields['http.response.status_code'])).toEqual([400, 200]);
     expect(reads[0]?.fields['sandbank.error_code']).toBe('invalid_request');
@@ -125,12 +125,12 @@ describe('two real processes that are watched', () => {
     expect(ids.size).toBe(spans.length);
   });
 
-  it('let no secret and nothing of a body into a span or a line of the log', () => {
+  it('contains no secret and no request body, in spans and logs', () => {
     const all = `${collector.text()}\n${logs.api}\n${logs.worker}`;
     for (const hidden of [API_KEY, secret, 'very-private', 'Bearer']) expect(all).not.toContain(hidden);
   });
 
-  it('log one JSON object a line: the start, each request at debug, and why and how long they stopped', () => {
+  it('logs one JSON object per line: the start, each request at debug, and the reason and duration of the stop', () => {
     for (const [role, text] of Object.entries(logs)) {
       const lines = text
         .trim()
@@ -140,14 +140,14 @@ describe('two real processes that are watched', () => {
         expect(line).toMatchObject({ level: expect.stringMatching(/^[a-z]+$/), msg: expect.any(String) });
         expect(line.time).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
       }
-      const told = (msg: string) => lines.find((line) => line.msg === msg);
-      expect(told('started')).toMatchObject({ version: expect.any(String), role, database: 'postgres' });
-      expect(told('stopped')).toMatchObject({ signal: 'SIGTERM', durationMs: expect.any(Number) });
+      const lineWith = (msg: string) => lines.find((line) => line.msg === msg);
+      expect(lineWith('started')).toMatchObject({ version: expect.any(String), role, database: 'postgres' });
+      expect(lineWith('stopped')).toMatchObject({ signal: 'SIGTERM', durationMs: expect.any(Number) });
       if (role === 'api') {
-        expect(told('started')?.migrations).toContain('1 write_path');
-        const request = lines.find(({ requestId }) => requestId === made.own);
+        expect(lineWith('started')?.migrations).toContain('1 write_path');
+        const request = lines.find(({ requestId }) => requestId === requestIds.own);
         expect(request).toMatchObject({ method: 'POST', status: 201, route: '/_api/developer_api_payments' });
-      } else expect(told('started')?.migrations).toEqual([]);
+      } else expect(lineWith('started')?.migrations).toEqual([]);
     }
   });
 });

@@ -18,7 +18,7 @@ interface Shown {
 const hasShell = ['bash', 'curl'].every((command) => spawnSync(command, ['--version']).status === 0);
 const key = newKey();
 
-/** The blocks marked `tour`, in order, as one script for one shell: what a reader pastes. */
+/** The blocks marked `tour`, in order, as one shell script, as a reader would paste them. */
 function readTour(): string {
   const blocks = [...(readMarkdown().get('tour.md') ?? '').matchAll(/```sh tour\n([\s\S]*?)```/g)].map(
     ([, block]) => block ?? '',

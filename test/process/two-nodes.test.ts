@@ -18,11 +18,11 @@ import {
   SPARE_KEY,
   temporaryFolder,
 } from './support/client.ts';
-import { expectWhole, queryPostgres } from './support/database-rows.ts';
+import { expectCompleteRows, queryPostgres } from './support/database-rows.ts';
 import { expectSame, newClaims } from './support/load.ts';
 import { balancesIn, DISPUTES, paymentAt, REFUNDS, tally } from './support/payment-requests.ts';
 
-/** The nodes that start at once on an empty database; the tests after that use two of them. */
+/** The nodes that start concurrently on an empty database; the later tests use two of them. */
 const STARTED = 4;
 const WAIT = { interval: 20 };
 const migrations = readdirSync(new URL('../../migrations/', import.meta.url)).filter((name) =>
@@ -76,8 +76,8 @@ async function expectSeededOnce(query: Query): Promise<void> {
   ).toHaveLength(4);
 }
 
-describe('four nodes that start at once on an empty database', () => {
-  it('migrate it once, declare the seed once, and all serve', async () => {
+describe('four nodes that start concurrently on an empty database', () => {
+  it('migrate once, declare the seed once, and all serve', async () => {
     for (const node of nodes) {
       expect((await call(`${node.url}/readyz`)).status).toBe(200);
       expect((await createPayment(node.url, `first-${node.pid}`, 'first')).status).toBe(201);
@@ -88,7 +88,7 @@ describe('four nodes that start at once on an empty database', () => {
     });
   });
 
-  it('declare nothing again when one of them starts again', async () => {
+  it('declare nothing again when one of them restarts', async () => {
     await stop(nodes.slice(1));
     nodes = [...nodes.slice(0, 1), ...(await start(1))];
     await queryPostgres(databaseUrl, expectSeededOnce);
@@ -97,7 +97,7 @@ describe('four nodes that start at once on an empty database', () => {
 
 describe('two nodes on one database', () => {
   it.each([1, 2, 3, 4, 5])(
-    'make one payment of 100 identical requests at the same time, round %d',
+    'create one payment for 100 identical concurrent requests, round %d',
     async (round) => {
       const answers = await Promise.all(
         Array.from({ length: 100 }, (_, i) => createPayment(urlOf(i), `same-${round}`, `same-${round}`)),
@@ -108,7 +108,7 @@ describe('two nodes on one database', () => {
     },
   );
 
-  it('make 300 payments of 300 keys that both get at the same time', async () => {
+  it('create 300 payments for 300 keys that both get concurrently', async () => {
     const claims = newClaims('both', 300);
     const answers = await Promise.all(
       claims.map(({ key, reference }) =>
@@ -126,7 +126,7 @@ describe('two nodes on one database', () => {
     expect(await listPayments(urlOf(1))).toEqual(await listPayments(urlOf(0)));
   });
 
-  it('make 300 payments of 300 keys that they get in opposite order', async () => {
+  it('create 300 payments for 300 keys that they get in opposite order', async () => {
     const claims = newClaims('crossed', 300);
     const [forth, back] = await Promise.all([
       Promise.all(claims.map(({ key, reference }) => createPayment(urlOf(0), key, reference))),
@@ -138,7 +138,7 @@ describe('two nodes on one database', () => {
     });
   });
 
-  it('refuse a key on both soon after it was revoked in the database', async () => {
+  it('both reject a key soon after it was revoked in the database', async () => {
     const statuses = () =>
       Promise.all(nodes.map(async (node) => (await call(node.url + PAYMENTS, { key: SPARE_KEY })).status));
     expect(await statuses()).toEqual([200, 200]);
@@ -157,7 +157,7 @@ describe('two nodes on one database', () => {
   it('have one history row, event, audit row and stored response for each of these payments', async () => {
     await queryPostgres(databaseUrl, async (query) => {
       const payments = await query('select id from payments');
-      await expectWhole(
+      await expectCompleteRows(
         query,
         payments.map(({ id }) => String(id)),
       );
@@ -165,7 +165,7 @@ describe('two nodes on one database', () => {
   });
 });
 
-describe('two hundred partial refunds of one payment, at once on two nodes', () => {
+describe('two hundred concurrent partial refunds of one payment on two nodes', () => {
   const captured = 10_000;
   const part = 333;
   const fitting = Math.floor(captured / part);
@@ -175,15 +175,15 @@ describe('two hundred partial refunds of one payment, at once on two nodes', () 
     { scenario: 'approve', to: 'settled', currency: 'DKK', status: 'succeeded' },
     { scenario: 'refund_pending', to: 'captured', currency: 'PLN', status: 'pending' },
   ])(
-    'return no more than was captured: as many as fit succeed ($scenario, $to)',
+    'never exceed the captured amount: as many as fit succeed ($scenario, $to)',
     async ({ scenario, to, currency, status }) => {
       const id = await paymentAt(urlOf(0), to, { amount: captured, currency, scenario });
       const ask = (i: number) => post(`${urlOf(i) + PAYMENTS}/${id}/refund`, { amount: part }, `${id}-${i}`);
       const answers = await repeated(200, ask);
       expect(tally(answers)).toEqual({ 201: fitting, amount_exceeds_refundable: 200 - fitting });
-      const made = answers.filter((answer) => answer.status === 201);
-      expect(new Set(made.map(({ body }) => body.status))).toEqual(new Set([status]));
-      expect(new Set(made.map(({ body }) => body.id)).size).toBe(fitting);
+      const refunded = answers.filter((answer) => answer.status === 201);
+      expect(new Set(refunded.map(({ body }) => body.status))).toEqual(new Set([status]));
+      expect(new Set(refunded.map(({ body }) => body.id)).size).toBe(fitting);
 
       const returned = fitting * part;
       const isPending = status === 'pending';
@@ -217,14 +217,14 @@ describe('two hundred partial refunds of one payment, at once on two nodes', () 
   );
 });
 
-describe('two nodes that move the same payments at once', () => {
-  it('capture no more than is held: as many as fit succeed', async () => {
+describe('two nodes that change the same payments concurrently', () => {
+  it('capture no more than is authorized: as many as fit succeed', async () => {
     const fields = { amount: 1_000, currency: 'CHF', captureMethod: 'manual' };
     const ids = await repeated(15, (i) => paymentAt(urlOf(i), 'authorized', fields));
-    const asked = ids.flatMap((id) => Array.from({ length: 10 }, () => id));
+    const captures = ids.flatMap((id) => Array.from({ length: 10 }, () => id));
     // In opposite order on the two nodes, so that they meet.
     const answers = await Promise.all(
-      [asked, asked.toReversed()].flatMap((list, node) =>
+      [captures, captures.toReversed()].flatMap((list, node) =>
         list.map(async (id) => {
           const answer = await post(`${urlOf(node) + PAYMENTS}/${id}/advance`, {
             action: 'capture',
@@ -257,7 +257,7 @@ describe('two nodes that move the same payments at once', () => {
     });
   });
 
-  it('end each refund and each dispute once, whichever node gets the request', async () => {
+  it('resolve each refund and each dispute once, whichever node gets the request', async () => {
     const records = await repeated(20, async (i) => {
       const id = await paymentAt(urlOf(i), 'captured', {
         amount: 1_000,
@@ -305,7 +305,7 @@ describe('two nodes that move the same payments at once', () => {
   });
 });
 
-describe('fifty clients that move payments of one organization on two nodes', () => {
+describe('fifty clients that change payments of one organization on two nodes', () => {
   const ways: readonly (readonly (Params & { readonly action: string })[])[] = [
     [
       { action: 'authorize' },
@@ -319,7 +319,7 @@ describe('fifty clients that move payments of one organization on two nodes', ()
     [{ action: 'process' }, { action: 'authorize' }, { action: 'cancel' }],
   ];
 
-  /** The same move on the server and in the model. */
+  /** The same transition on the server and in the model. */
   async function move(node: string, id: string, before: Payment, step: (typeof ways)[number][number]) {
     const { action, amount, isFinal } = step;
     await postOk(`${node + PAYMENTS}/${id}/advance`, {
@@ -328,13 +328,13 @@ describe('fifty clients that move payments of one organization on two nodes', ()
       ...(isFinal === undefined ? {} : { final: isFinal }),
     });
     const after = act(before, action, step, 'willing');
-    if (isRefused(after)) throw new Error(`${action} is refused by the model`);
+    if (isRefused(after)) throw new Error(`${action} is rejected by the model`);
     return after;
   }
 
-  it('leave every balance at exactly what their payments sum to', async () => {
+  it('leave every balance equal to the sum of its payments', async () => {
     const currency = 'NOK';
-    /** Each client moves its payments at the same time, so that all batches in flight on both nodes write the same balances. */
+    /** Each client changes its payments at the same time, so that all batches in flight on both nodes write the same balances. */
     const payments = await repeated(50, (client) =>
       Promise.all(
         [...ways, ...ways, ...ways].map(async (way, i) => {
@@ -359,7 +359,7 @@ describe('fifty clients that move payments of one organization on two nodes', ()
 });
 
 describe('after all of it', () => {
-  it('the rows are sound, and no statement was part of a deadlock', async () => {
+  it('the rows are consistent, and no statement was part of a deadlock', async () => {
     await stop(nodes);
     await queryPostgres(databaseUrl, async (query) => {
       expect(await auditRows(query)).toEqual([]);

@@ -45,7 +45,7 @@ describe('the command `sandbank verify`', () => {
     await post(`developer_api_payments/${id}/advance`, { to: 'settled' });
   }
 
-  test('refuses a data directory in use, and after the stop reports that the books are sound', async () => {
+  test('rejects a data directory in use, and reports a consistent ledger after the stop', async () => {
     const dataDir = join(directory, 'data');
     const server = await startServer({ dataDir, seed });
     await settleOne(server.url);
@@ -59,7 +59,7 @@ describe('the command `sandbank verify`', () => {
     expect(sound.stdout).toMatch(soundBooks);
   });
 
-  test('works beside a running server on PostgreSQL, and ends with 1 when the books are not sound', async () => {
+  test('works beside a running server on PostgreSQL, and exits with 1 when the ledger is inconsistent', async () => {
     const databaseUrl = await createDatabase(inject('postgresUrl'));
     const empty = await verify({ databaseUrl });
     expect(empty.code).toBe(1);
@@ -87,7 +87,7 @@ describe('the command `sandbank verify`', () => {
       verify({ databaseUrl }, '--heads', other),
     ]);
     expect(accepted).toMatchObject({ code: 0, stderr: '' });
-    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('the chain was made anew')]);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining('the chain was rebuilt')]);
 
     const client = new pg.Client(databaseUrl);
     await client.connect();
@@ -98,7 +98,7 @@ describe('the command `sandbank verify`', () => {
     expect(unsound.stdout).toMatch(/DIFFERS[\s\S]+bank EUR: expected 1250, found 1251[\s\S]+NOT sound\.\n$/);
   });
 
-  test('creates nothing where there is no database', async () => {
+  test('creates nothing when the database does not exist', async () => {
     const dataDir = join(directory, 'mistyped');
     const [missing] = await runSequence([{ dataDir, args: ['verify'] }]);
     expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no database in') });
@@ -107,4 +107,4 @@ describe('the command `sandbank verify`', () => {
 });
 
 const soundBooks =
-  /2 ledger entries, \d balances, 1 payments and 0 transfers looked at[\s\S]+The books are sound\.\n$/;
+  /2 ledger entries, \d balances, 1 payments and 0 transfers checked[\s\S]+The books are sound\.\n$/;

@@ -6,23 +6,23 @@ import type { Server } from '../../src/server.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { newcomer } from '../support/visitor.ts';
-import { giveClockBack, setClock, takeClock } from './support/wall-clock.ts';
+import { newPerson } from '../support/visitor.ts';
+import { replaceClock, restoreClock, setClock } from './support/wall-clock.ts';
 
 const hourMs = 3_600_000;
 const payments = 'developer_api_payments';
-/** Right, an hour ahead, right again, an hour behind, and right for good. */
+/** Correct, an hour ahead, correct again, an hour behind, and correct. */
 const jumps = [0, hourMs, 0, -hourMs, 0];
 
-describe.each(databaseKinds)('the clock of the machine is set back and forth by an hour, on %s', (kind) => {
+describe.each(databaseKinds)('the wall clock jumps forward and back by an hour on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let receiver: Receiver;
   let stream: http.ClientRequest;
-  let told = '';
+  let streamed = '';
 
   beforeAll(async () => {
-    takeClock();
+    replaceClock();
     setClock(0);
     server = await openServer(kind);
     const url = await server.listen();
@@ -41,7 +41,7 @@ describe.each(databaseKinds)('the clock of the machine is set back and forth by 
     const [response] = (await once(stream, 'response')) as [http.IncomingMessage];
     expect(response.statusCode).toBe(200);
     response.setEncoding('utf8').on('data', (text: string) => {
-      told += text;
+      streamed += text;
     });
     response.on('error', () => undefined);
   });
@@ -50,31 +50,31 @@ describe.each(databaseKinds)('the clock of the machine is set back and forth by 
     await server?.close();
     await receiver?.close();
     setClock(0);
-    giveClockBack();
+    restoreClock();
   });
 
-  it('and nothing is lost, made twice or stuck', async () => {
-    const brief = await acme.addKey({ expiresAt: new Date(Date.now() + hourMs / 2).toISOString() });
-    const person = await newcomer(server);
+  it('without lost, duplicate or stuck work', async () => {
+    const shortLived = await acme.addKey({ expiresAt: new Date(Date.now() + hourMs / 2).toISOString() });
+    const person = await newPerson(server);
     const first = { amount: 500, currency: 'EUR', reference: 'first' };
-    const once201 = await acme.client.post(payments, first, { idempotencyKey: 'first' });
-    const ids: string[] = [once201.body.id];
+    const created = await acme.client.post(payments, first, { idempotencyKey: 'first' });
+    const ids: string[] = [created.body.id];
 
     for (const [i, jump] of jumps.entries()) {
       setClock(jump);
       const { status, body, text } = await acme.client.post(payments, { amount: 700, currency: 'EUR' });
       expect(status, text).toBe(201);
       ids.push(body.id);
-      // A record of every earlier time goes on, also where its last change lies in the future.
+      // Records of every earlier time can still advance, also when their last change is in the future.
       const moved = await acme.client.post(`${payments}/${ids[i]}/advance`, { to: 'settled' });
       expect(moved.status, moved.text).toBe(200);
       const again = await acme.client.post(payments, first, { idempotencyKey: 'first' });
-      expect(again.text).toBe(once201.text);
-      const { code } = await brief.client.get(payments);
+      expect(again.text).toBe(created.text);
+      const { code } = await shortLived.client.get(payments);
       expect(code).toBe(jump > 0 ? 'api_key_expired' : null);
       expect((await person.get('session/devices')).status).toBe(200);
       await receiver.waitFor(ids.length);
-      await vi.waitUntil(() => told.includes(body.id), { interval: 20 });
+      await vi.waitUntil(() => streamed.includes(body.id), { interval: 20 });
     }
 
     const listed = await acme.client.get(payments, 'limit=100');
@@ -83,8 +83,8 @@ describe.each(databaseKinds)('the clock of the machine is set back and forth by 
     expect(sent.sort()).toEqual([...ids].sort());
     await server.sealer.seal();
     const found = await verify(server.database);
-    // The seals cannot tell a wrong clock from a row that was put in later, and say so; the books are sound.
+    // The seals cannot distinguish a wrong clock from a row that was inserted later, and say so; the ledger is consistent.
     const complaints = found.checks.flatMap(({ differences }) => differences);
-    for (const { found: words } of complaints) expect(words).toMatch(/clock (of a server )?was wrong/);
+    for (const { found: message } of complaints) expect(message).toMatch(/clock (of a server )?was wrong/);
   });
 });

@@ -42,7 +42,7 @@ describe('the pages', () => {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
 
-  it.each(recipes)('show %s as it is', (file) => {
+  it.each(recipes)('show %s unchanged', (file) => {
     const code = readFileSync(file, 'utf8').trimEnd();
     const shown = [...readMarkdown().values()].filter((page) => page.includes(`\n${code}\n\`\`\``));
     expect(shown).toHaveLength(1);

@@ -9,7 +9,7 @@ describe.each(databaseKinds)('the client against a server on %s', (kind) => {
   });
   afterAll(() => world?.close());
 
-  test('takes a payment from its creation to its refund', async () => {
+  test('creates, captures and refunds a payment', async () => {
     const { sandbank } = await world.client();
     const created = await sandbank.payments.create({ amount: 1250, currency: 'EUR' });
     expect(created).toMatchObject({ object: 'payment', status: 'pending', amount: 1250 });

@@ -1,4 +1,4 @@
-// Compiled by `npm run check`, and never run: each line holds what users write, or what the compiler must reject.
+// Compiled by `npm run check` and never run: each line is code that users write, or code that the compiler must reject.
 import {
   type DeclineCode,
   type EventOf,

@@ -16,7 +16,7 @@ const document = JSON.parse(
 const callable = operations.filter(({ gives }) => gives !== 'stream');
 const nameOf = ({ namespace, method }: Operation) => [namespace, method].filter(Boolean).join('.');
 
-type Callable = (...given: unknown[]) => PromiseLike<unknown>;
+type Callable = (...args: unknown[]) => PromiseLike<unknown>;
 
 function methodOf(client: object, { namespace, method }: Operation): Callable {
   const holder = namespace === undefined ? client : (client as Record<string, object>)[namespace];
@@ -31,13 +31,13 @@ test('every operation of the document is a method', () => {
   expect(new Set(operations.map(nameOf)).size).toBe(operations.length);
 });
 
-test('every stream of the document is the one that is written by hand', () => {
+test('the only stream of the document is the hand-written events.stream', () => {
   for (const one of operations.filter(({ gives }) => gives === 'stream')) {
     expect([nameOf(one), one.path]).toEqual(['events.stream', streamPath]);
   }
 });
 
-test('what was promised has its name', () => {
+test('the documented methods have stable names', () => {
   const names = new Set(operations.map(nameOf));
   for (const name of `payments.create payments.retrieve payments.list payments.advance payments.refund payments.history
     payments.ledgerEntries payments.providerEvents customers.create customers.list customers.retrieve customers.update
@@ -69,8 +69,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
     async (_name, operation) => {
       const { names, takes, verb, path, accept } = operation;
       const ids = names.map((name) => (name === 'date' ? '2026-11-15' : 'none_such'));
-      const given = takes === undefined ? ids : [...ids, {}];
-      const outcome = await Promise.resolve(methodOf(sandbank, operation)(...given)).catch(
+      const args = takes === undefined ? ids : [...ids, {}];
+      const outcome = await Promise.resolve(methodOf(sandbank, operation)(...args)).catch(
         (error: unknown) => error,
       );
       if (outcome instanceof SandbankError)
@@ -88,7 +88,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     },
   );
 
-  test('a settlement is JSON or CSV, by the method', async () => {
+  test('a settlement report is JSON or CSV, depending on the method', async () => {
     const { id } = await sandbank.payments.create({ amount: 1250, currency: 'EUR' });
     await sandbank.payments.advance(id, { to: 'settled' });
     const { data } = await sandbank.settlements.list();
@@ -100,13 +100,13 @@ describe.each(databaseKinds)('on %s', (kind) => {
     expect(csv).toContain(report.data[0]?.providerTransactionId);
   });
 
-  test.each(['', '.', '..', undefined])('an id of %j is refused before anything is sent', async (id) => {
+  test.each(['', '.', '..', undefined])('an id of %j is rejected before a request is sent', async (id) => {
     await expect(sandbank.payments.retrieve(id as string)).rejects.toThrow(/payments\.retrieve needs the id/);
     await expect(sandbank.payments.history(id as string)).rejects.toThrow(/payments\.history needs the id/);
     expect(sent).toEqual([]);
   });
 
-  test('an id cannot lead to another route', async () => {
+  test('an id cannot reach another route', async () => {
     await expect(sandbank.payments.retrieve('../developer_api_status')).rejects.toMatchObject({
       code: 'resource_not_found',
     });

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Operator } from '../../sdk/client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 
-/** The routes of the operator, by what the client sends to a real socket. */
-describe('the client of an operator', () => {
+/** Operator routes: the requests that the client sends, captured by a real server. */
+describe('the operator client', () => {
   let receiver: Receiver;
   let operator: Operator;
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('the client of an operator', () => {
     ],
     ['importSnapshot', (one) => one.importSnapshot('{"a":1}\n'), 'POST /_operator/snapshots', '{"a":1}\n'],
     [
-      'importSnapshot of a stream',
+      'importSnapshot from a stream',
       (one) => one.importSnapshot(stream(), { fork: true, name: 'b c' }),
       'POST /_operator/snapshots?fork=true&name=b%20c',
       '{"a":1}\n',
@@ -69,7 +69,7 @@ describe('the client of an operator', () => {
     ],
     ['coverage', (one) => one.coverage(), 'GET /_operator/coverage', ''],
     [
-      'coverage of some',
+      'coverage for some organizations',
       (one) => one.coverage({ organizationIds: ['org_1', 'org_2'] }),
       'GET /_operator/coverage?organizationId=org_1&organizationId=org_2',
       '',
@@ -87,16 +87,16 @@ describe('the client of an operator', () => {
       expect(request?.headers['content-type']).toBe(isSnapshot ? 'application/jsonl' : 'application/json');
   });
 
-  test('goes over all organizations', async () => {
+  test('iterates over all organizations', async () => {
     expect(await operator.organizations.list().toArray()).toHaveLength(2);
   });
 
-  test('gives a snapshot as it comes', async () => {
+  test('streams a snapshot', async () => {
     const snapshot = await operator.snapshotStream('org_1');
     expect(await new Response(snapshot).text()).toBe('{"format":"sandbank-snapshot"}\n');
   });
 
-  test('says at once that it has no token, or that an id is none', () => {
+  test('throws in the constructor without a token, and rejects an invalid id', () => {
     expect(() => new Operator({ url: 'http://127.0.0.1:1' })).toThrow(/SANDBANK_OPERATOR_TOKEN/);
     expect(() => operator.reset('org_1/../x')).toThrow('org_1/../x is not an organization id.');
   });

@@ -1,21 +1,21 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Stands between a client and a server, passes bytes on, and breaks connections when told. */
+/** A TCP proxy between a client and a server that forwards bytes and drops a connection on request. */
 export interface Proxy {
   readonly url: string;
   /**
-   * The next answer is lost: the server has given it, which it does after the commit, and the client gets none of it, or only
-   * its first bytes.
+   * Drops the next response: the server has committed and sent it, and the client receives none of it, or only its first
+   * `bytesPassed` bytes.
    */
-  loseNextAnswer(bytesPassed?: number): void;
+  dropNextResponse(bytesPassed?: number): void;
   close(): Promise<void>;
 }
 
 export async function openProxy(target: string): Promise<Proxy> {
   const { port, hostname } = new URL(target);
   const sockets = new Set<Socket>();
-  let losing: number | undefined;
+  let bytesBeforeDrop: number | undefined;
   const proxy = createServer((client) => {
     const server = connect(Number(port), hostname);
     for (const socket of [client, server]) {
@@ -29,9 +29,9 @@ export async function openProxy(target: string): Promise<Proxy> {
     }
     client.on('data', (chunk) => server.write(chunk));
     server.on('data', (chunk: Buffer) => {
-      if (losing === undefined) return void client.write(chunk);
-      const passed = chunk.subarray(0, losing);
-      losing = undefined;
+      if (bytesBeforeDrop === undefined) return void client.write(chunk);
+      const passed = chunk.subarray(0, bytesBeforeDrop);
+      bytesBeforeDrop = undefined;
       if (passed.length === 0) client.destroy();
       else client.write(passed, () => client.destroy());
     });
@@ -40,8 +40,8 @@ export async function openProxy(target: string): Promise<Proxy> {
   await once(proxy, 'listening');
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    loseNextAnswer: (bytesPassed = 0) => {
-      losing = bytesPassed;
+    dropNextResponse: (bytesPassed = 0) => {
+      bytesBeforeDrop = bytesPassed;
     },
     close: async () => {
       for (const socket of sockets) socket.destroy();

@@ -1,4 +1,4 @@
-/** What a client has sent, in order. */
+/** A request that the client has sent. */
 export interface Sent {
   readonly method: string;
   readonly path: string;
@@ -7,7 +7,7 @@ export interface Sent {
   readonly body: string | undefined;
 }
 
-/** The platform's fetch, which remembers what it was asked. */
+/** The platform's fetch, which records each request. */
 export function recorder(): { readonly fetch: typeof fetch; readonly sent: Sent[] } {
   const sent: Sent[] = [];
   return {

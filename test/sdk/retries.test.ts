@@ -22,16 +22,16 @@ describe.each(databaseKinds)('a server on %s', (kind) => {
   afterAll(() => world?.close());
 
   test.each([
-    ['none of it', 0],
-    ['its head', 40],
+    ['no bytes', 0],
+    ['its first 40 bytes', 40],
   ])(
-    'an answer that is lost after the commit, but for %s, is asked for again with the same key: one payment',
+    'a response lost after the commit (%s received) is retried with the same key: one payment',
     async (_name, bytes) => {
       const proxy = await openProxy(world.url);
       onTestFinished(proxy.close);
       const { fetch, sent } = recorder();
       const { sandbank } = await world.client({ baseUrl: proxy.url, fetch });
-      proxy.loseNextAnswer(bytes);
+      proxy.dropNextResponse(bytes);
       const payment = await sandbank.payments.create({ amount: 1250, currency: 'EUR' });
       expect(responseOf(payment)).toMatchObject({ isReplay: true, attempts: 2, status: 201 });
       const keys = sent.map(({ headers }) => headers.get('idempotency-key'));
@@ -42,11 +42,11 @@ describe.each(databaseKinds)('a server on %s', (kind) => {
     },
   );
 
-  test('without retries the loss is told, and the same key finds what was done', async () => {
+  test('without retries the call fails with a ConnectionError, and the same key returns the stored response', async () => {
     const proxy = await openProxy(world.url);
     onTestFinished(proxy.close);
     const { sandbank } = await world.client({ baseUrl: proxy.url, retriesMax: 0 });
-    proxy.loseNextAnswer();
+    proxy.dropNextResponse();
     const create = () =>
       sandbank.payments.create({ amount: 1250, currency: 'EUR' }, { idempotencyKey: 'order-17' });
     await expect(create()).rejects.toBeInstanceOf(ConnectionError);
@@ -54,16 +54,16 @@ describe.each(databaseKinds)('a server on %s', (kind) => {
     expect(await sandbank.payments.list().toArray()).toHaveLength(1);
   });
 
-  test('a lost read is read again', async () => {
+  test('a read whose response is lost is retried', async () => {
     const proxy = await openProxy(world.url);
     onTestFinished(proxy.close);
     const { sandbank } = await world.client({ baseUrl: proxy.url });
-    proxy.loseNextAnswer();
+    proxy.dropNextResponse();
     const status = await sandbank.status();
     expect(responseOf(status)?.attempts).toBe(2);
   });
 
-  test('every write has a key of its own, unless it was given one', async () => {
+  test('every write has a new idempotency key, unless the caller passes one', async () => {
     const { fetch, sent } = recorder();
     const { sandbank } = await world.client({ fetch });
     const body = { amount: 1250, currency: 'EUR' };
@@ -76,7 +76,7 @@ describe.each(databaseKinds)('a server on %s', (kind) => {
   });
 });
 
-describe('a server that answers by script', () => {
+describe('a scripted server', () => {
   interface Scripted {
     readonly receiver: Receiver;
     readonly sandbank: Sandbank;
@@ -84,7 +84,7 @@ describe('a server that answers by script', () => {
     readonly retries: Retry[];
   }
 
-  /** Gives the answers in order, and the last one from then on. */
+  /** Sends the responses in order, then repeats the last one. */
   async function scripted(
     answers: readonly { status: number; code?: string; headers?: Record<string, string> }[],
     options: SandbankOptions = {},
@@ -95,7 +95,7 @@ describe('a server that answers by script', () => {
         code = 'x',
         headers = {},
       } = answers[Math.min(count, answers.length) - 1] ?? { status: 200 };
-      const error = { code, message: 'As the script says.', retryable: false, docUrl: '' };
+      const error = { code, message: 'Scripted error.', retryable: false, docUrl: '' };
       const body =
         status < 400 ? { object: 'payment', id: 'pay_1' } : { object: 'error', requestId: 'req_body', error };
       response.writeHead(status, {
@@ -129,12 +129,12 @@ describe('a server that answers by script', () => {
     [503, 'service_unavailable'],
     [504, 'x'],
     [409, 'idempotency_in_progress'],
-  ])('%i %s is tried again with the same key, after waits that grow', async (status, code) => {
-    const refused = { status, code };
+  ])('%i %s is retried with the same key, with growing delays', async (status, code) => {
+    const failure = { status, code };
     const { receiver, sandbank, waits, retries } = await scripted([
-      refused,
-      refused,
-      refused,
+      failure,
+      failure,
+      failure,
       { status: 201 },
     ]);
     const payment = await create(sandbank);
@@ -158,13 +158,13 @@ describe('a server that answers by script', () => {
     [415, 'unsupported_media_type'],
     [422, 'idempotency_key_reused'],
     [501, 'x'],
-  ])('%i %s is not tried again', async (status, code) => {
+  ])('%i %s is not retried', async (status, code) => {
     const { receiver, sandbank } = await scripted([{ status, code }, { status: 201 }]);
     await expect(create(sandbank)).rejects.toMatchObject({ status, code, attempts: 1 });
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('gives up after retriesMax, of the client or of the call, and says how often it tried', async () => {
+  test('gives up after retriesMax of the client or of the call, and reports the number of attempts', async () => {
     const { receiver, sandbank } = await scripted([{ status: 503 }]);
     await expect(create(sandbank)).rejects.toMatchObject({ status: 503, attempts: 4, requestId: 'req_4' });
     const once = sandbank.payments.create({ amount: 1, currency: 'EUR' }, { retriesMax: 1 });
@@ -172,7 +172,7 @@ describe('a server that answers by script', () => {
     expect(receiver.received).toHaveLength(6);
   });
 
-  test('waits are spread over the whole span, and bounded', async () => {
+  test('delays have full jitter and an upper limit', async () => {
     const { sandbank, waits } = await scripted([{ status: 503 }], { random: () => 1, retriesMax: 8 });
     await expect(create(sandbank)).rejects.toThrow();
     expect(waits).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
@@ -181,7 +181,7 @@ describe('a server that answers by script', () => {
     expect(never.waits).toEqual([0, 0]);
   });
 
-  test('Retry-After wins: seconds, or a date', async () => {
+  test('Retry-After in seconds or as a date overrides the backoff', async () => {
     const seconds = { status: 429, headers: { 'Retry-After': '7' } };
     const past = { status: 503, headers: { 'Retry-After': new Date(0).toUTCString() } };
     const { sandbank, waits } = await scripted([seconds, past, { status: 201 }]);
@@ -189,13 +189,13 @@ describe('a server that answers by script', () => {
     expect(waits).toEqual([7_000, 0]);
   });
 
-  test('a server that asks for more than a minute is not waited for, and the caller is told', async () => {
+  test('a Retry-After of more than a minute is not awaited: the call fails with retryAfterMs', async () => {
     const { sandbank, waits } = await scripted([{ status: 429, headers: { 'Retry-After': '61' } }]);
     await expect(create(sandbank)).rejects.toMatchObject({ status: 429, retryAfterMs: 61_000, attempts: 1 });
     expect(waits).toEqual([]);
   });
 
-  test('an operator, whose writes have no key, repeats reads and what was refused unread, and nothing else', async () => {
+  test('an operator write, which has no idempotency key, is retried after 429 and not after 503', async () => {
     const { receiver } = await scripted([{ status: 503 }, { status: 429 }, { status: 200 }]);
     const operator = new Operator({
       url: `http://127.0.0.1:${receiver.port}`,
@@ -210,7 +210,7 @@ describe('a server that answers by script', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test('a page of a proxy is no answer of ours', async () => {
+  test('an HTML page with status 200 is an unreadable_answer error', async () => {
     const receiver = await openReceiver((_received, response) =>
       response.writeHead(200).end('<html>hello</html>'),
     );
@@ -220,9 +220,9 @@ describe('a server that answers by script', () => {
   });
 });
 
-describe('an answer that does not come', () => {
-  /** Takes requests and keeps quiet, before the head of an answer or behind it. */
-  async function quiet(sendsHead: boolean, options: SandbankOptions = {}) {
+describe('a server that does not respond', () => {
+  /** Accepts requests and sends nothing, or only the start of a response. */
+  async function silentServer(sendsHead: boolean, options: SandbankOptions = {}) {
     const receiver = await openReceiver((_received, response) => {
       if (sendsHead) response.writeHead(200, { 'Content-Type': 'application/json' }).write('{"object":');
     });
@@ -235,10 +235,10 @@ describe('an answer that does not come', () => {
   }
 
   test.each([[false], [true]])(
-    'ends with the time of the attempt (head sent: %s), and is tried again',
+    'times out each attempt (head sent: %s), which is retried with the same key',
     async (sendsHead) => {
       const { fetch, sent } = recorder();
-      const { sandbank } = await quiet(sendsHead, { timeoutMs: 30, retriesMax: 1, fetch });
+      const { sandbank } = await silentServer(sendsHead, { timeoutMs: 30, retriesMax: 1, fetch });
       const call = sandbank.payments.create({ amount: 1, currency: 'EUR' });
       await expect(call).rejects.toBeInstanceOf(TimeoutError);
       await expect(call).rejects.toMatchObject({ code: 'timed_out', attempts: 2, retryable: true });
@@ -246,15 +246,15 @@ describe('an answer that does not come', () => {
     },
   );
 
-  test('may have a time for one call', async () => {
-    const { sandbank } = await quiet(false, { retriesMax: 0 });
+  test('a timeout can be set for one call', async () => {
+    const { sandbank } = await silentServer(false, { retriesMax: 0 });
     await expect(sandbank.status({ timeoutMs: 20 })).rejects.toThrow('within 20 ms');
   });
 
   test.each([[false], [true]])(
-    'ends with the signal of the caller (head sent: %s), whose reason is thrown',
+    'the abort signal ends the call (head sent: %s) and throws its reason',
     async (sendsHead) => {
-      const { receiver, sandbank } = await quiet(sendsHead);
+      const { receiver, sandbank } = await silentServer(sendsHead);
       const controller = new AbortController();
       const call = sandbank.status({ signal: controller.signal });
       await receiver.waitFor(1);
@@ -264,8 +264,8 @@ describe('an answer that does not come', () => {
     },
   );
 
-  test('is not even asked for when the signal has ended', async () => {
-    const { receiver, sandbank } = await quiet(false);
+  test('no request is sent when the signal is already aborted', async () => {
+    const { receiver, sandbank } = await silentServer(false);
     await expect(sandbank.status({ signal: AbortSignal.abort() })).rejects.toMatchObject({
       name: 'AbortError',
     });
@@ -275,7 +275,7 @@ describe('an answer that does not come', () => {
     expect(receiver.received).toHaveLength(0);
   });
 
-  test('a wait for a retry ends with the signal too', async () => {
+  test('the abort signal also ends the delay before a retry', async () => {
     const receiver = await openReceiver((_received, response) =>
       response.writeHead(503, { 'Retry-After': '50' }).end(),
     );
@@ -290,7 +290,7 @@ describe('an answer that does not come', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('a server that is not there is named, with what to do', async () => {
+  test('a refused connection is an error that says how to fix it', async () => {
     const receiver = await openReceiver();
     await receiver.close();
     const sandbank = new Sandbank({

@@ -15,7 +15,7 @@ async function raw(sandbank: SandbankServer, tenant: Tenant, path: string): Prom
 }
 
 describe('a server with a seed', () => {
-  /** Two servers with the same seed, which get the same requests in the same order. */
+  /** Two servers with the same seed, which receive the same requests in the same order. */
   let servers: readonly SandbankServer[] = [];
   beforeAll(async () => {
     servers = await Promise.all([startSandbank({ seed: 42 }), startSandbank({ seed: 42 })]);
@@ -58,7 +58,7 @@ describe('a server with a seed', () => {
     expect(new Set(first?.forks.flat()).size).toBe(4);
   });
 
-  test('answers errors with the same bytes on every port, and the SDK still shows a link', async () => {
+  test('error responses are byte-identical on every port, and the SDK still shows a documentation link', async () => {
     const texts: string[] = [];
     for (const sandbank of servers) {
       const tenant = await sandbank.tenant({ name: 'errors' });
@@ -73,14 +73,14 @@ describe('a server with a seed', () => {
     expect(texts[1]).toBe(texts[0]);
   });
 
-  test('signs webhooks with the real time, which the test kit and a careful receiver accept', async () => {
-    // Only the first server gets these requests, so this test comes last.
+  test('signs webhooks with the real time, so that the test kit and a strict receiver accept them', async () => {
+    // Only the first server receives these requests, so this test runs last.
     const tenant = await (servers[0] as SandbankServer).tenant({ name: 'signed' });
     const webhooks = await tenant.webhooks.capture();
     await tenant.client.payments.create(euros);
     const captured = await webhooks.waitFor('payment.created');
     expect(webhooks.refused).toEqual([]);
-    // Only the signature has the real time; the payload has the application clock's.
+    // Only the signature uses the real time; the payload uses the application clock.
     expect(captured.event.timestamp).toBe('2026-01-01T00:00:00.000Z');
 
     let secret = '';

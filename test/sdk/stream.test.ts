@@ -11,7 +11,7 @@ import { readServerSent } from '../../sdk/server-sent.ts';
 import { streamPath } from '../../sdk/stream.ts';
 import { openReceiver, type Received } from '../support/receiver.ts';
 
-describe('the reader of server-sent events', () => {
+describe('readServerSent', () => {
   async function read(...chunks: (string | Uint8Array)[]) {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -30,12 +30,12 @@ describe('the reader of server-sent events', () => {
     ['LF', 'id: 1\nevent: event\ndata: {}\n\n'],
     ['CRLF', 'id: 1\r\nevent: event\r\ndata: {}\r\n\r\n'],
     ['CR', 'id: 1\revent: event\rdata: {}\r\r\n'],
-    ['no space behind the colon', 'id:1\nevent:event\ndata:{}\n\n'],
-  ])('knows lines that end with %s', async (_name, text) => {
+    ['LF and no space after the colon', 'id:1\nevent:event\ndata:{}\n\n'],
+  ])('parses lines that end with %s', async (_name, text) => {
     expect(await read(text)).toEqual([{ ...message, event: 'event', data: '{}', id: '1' }]);
   });
 
-  test('reads the same wherever the bytes are cut', async () => {
+  test('parses the same messages wherever the chunk boundary is', async () => {
     const text = 'retry: 2000\n\nid: evt_1\r\nevent: event\r\ndata: {"a":"ü🎈"}\r\n\r\ndata: b\ndata: c\n\n';
     const whole = await read(text);
     expect(whole).toEqual([
@@ -48,16 +48,16 @@ describe('the reader of server-sent events', () => {
       expect(await read(bytes.subarray(0, at), bytes.subarray(at)), `cut at ${at}`).toEqual(whole);
   });
 
-  test('leaves out comments, unknown fields, and a message that was not finished', async () => {
+  test('ignores comments, unknown fields and an incomplete message', async () => {
     expect(await read(': hello\n\nfoo: bar\ndata\n\ndata: half')).toEqual([message]);
   });
 });
 
-const told = (id: string, kind = 'event') =>
+const sseEvent = (id: string, kind = 'event') =>
   `id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify({ object: 'event', id, type: 'payment.created', data: {} })}\n\n`;
 
-/** A server that streams as ours does, each connection by a script of its own. */
-async function streaming(
+/** A server that streams like Sandbank; each connection has its own script. */
+async function openStream(
   connections: readonly ((response: ServerResponse, request: Received) => void)[],
   options: StreamOptions = {},
 ) {
@@ -89,17 +89,17 @@ async function take(events: AsyncIterable<StreamedEvent>, count: number): Promis
 }
 const idsOf = (events: readonly StreamedEvent[]) => events.map(({ id }) => id);
 
-describe('a stream of events', () => {
-  test('asks for the types and the place, gives events as they come, and ends the connection when the loop is left', async () => {
+describe('an event stream', () => {
+  test('sends event types and last event id, yields events, and closes the connection when the loop breaks', async () => {
     let isClosed: () => void = () => undefined;
     const closed = new Promise<void>((resolve) => {
       isClosed = resolve;
     });
-    const { receiver, events } = await streaming(
+    const { receiver, events } = await openStream(
       [
         (response) => {
           response.once('close', isClosed);
-          open(response, `event: ping\ndata: {}\n\n${told('evt_2')}${told('evt_3')}`);
+          open(response, `event: ping\ndata: {}\n\n${sseEvent('evt_2')}${sseEvent('evt_3')}`);
         },
       ],
       { eventTypes: ['payment.*', 'refund.created'], lastEventId: 'evt_1' },
@@ -123,17 +123,20 @@ describe('a stream of events', () => {
     });
   });
 
-  test('reconnects behind the last event, after the pause that the server asked for, and tells nothing twice but replays', async () => {
-    const { receiver, events, waits } = await streaming([
+  test('reconnects after the last event with the retry delay of the server, and yields no event twice except replays', async () => {
+    const { receiver, events, waits } = await openStream([
       (response) => {
-        open(response, told('evt_1') + told('evt_2'));
+        open(response, sseEvent('evt_1') + sseEvent('evt_2'));
         response.write('data: half of a mess', () => response.destroy());
       },
       (response) => {
-        open(response, told('evt_1') + told('evt_2') + told('evt_1', 'replay') + told('evt_3'));
+        open(
+          response,
+          sseEvent('evt_1') + sseEvent('evt_2') + sseEvent('evt_1', 'replay') + sseEvent('evt_3'),
+        );
         response.end();
       },
-      (response) => open(response, told('evt_3') + told('evt_4')),
+      (response) => open(response, sseEvent('evt_3') + sseEvent('evt_4')),
     ]);
     const taken = await take(events, 5);
     expect(idsOf(taken)).toEqual(['evt_1', 'evt_2', 'evt_1', 'evt_3', 'evt_4']);
@@ -146,56 +149,58 @@ describe('a stream of events', () => {
     expect(waits).toEqual([1500, 1500]);
   });
 
-  test('says each time when it is open', async () => {
-    const heard: string[] = [];
-    const { events } = await streaming(
+  test('calls onOpen for every connection', async () => {
+    const calls: string[] = [];
+    const { events } = await openStream(
       [
         (response) => {
           open(response, '');
           response.end();
         },
-        (response) => open(response, told('evt_1')),
+        (response) => open(response, sseEvent('evt_1')),
       ],
-      { onOpen: () => heard.push('open') },
+      { onOpen: () => calls.push('open') },
     );
     await take(events, 1);
-    expect(heard).toEqual(['open', 'open']);
+    expect(calls).toEqual(['open', 'open']);
   });
 
-  test('waits longer while the server fails, and as long as it asks', async () => {
-    const refuse =
+  test('backs off while the server fails, and honours Retry-After', async () => {
+    const unavailable =
       (headers: Record<string, string> = {}) =>
       (response: ServerResponse) =>
         response.writeHead(503, headers).end();
-    const { events, waits } = await streaming([
-      refuse(),
-      refuse({ 'Retry-After': '4' }),
+    const { events, waits } = await openStream([
+      unavailable(),
+      unavailable({ 'Retry-After': '4' }),
       (response) => response.destroy(),
-      (response) => open(response, told('evt_1')),
+      (response) => open(response, sseEvent('evt_1')),
     ]);
     expect(idsOf(await take(events, 1))).toEqual(['evt_1']);
     expect(waits).toEqual([2_000, 4_000, 2_000]);
   });
 
-  test('gives up after so many failures in a row', async () => {
+  test('gives up after reconnectsMax consecutive failures', async () => {
     const lost = (response: ServerResponse) => response.destroy();
-    const { events, receiver } = await streaming([lost, lost, lost, lost], { reconnectsMax: 2 });
+    const { events, receiver } = await openStream([lost, lost, lost, lost], { reconnectsMax: 2 });
     await expect(take(events, 1)).rejects.toBeInstanceOf(SandbankError);
     expect(receiver.received.length).toBe(3);
   });
 
-  test('a refusal is thrown at once', async () => {
+  test('a client error is thrown without a retry', async () => {
     const error = { code: 'route_not_found', message: 'no', retryable: false, docUrl: '' };
-    const { events, receiver } = await streaming([
+    const { events, receiver } = await openStream([
       (response) => response.writeHead(404).end(JSON.stringify({ object: 'error', error })),
     ]);
     await expect(take(events, 1)).rejects.toBeInstanceOf(NotFoundError);
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('ends quietly with its signal, while it listens and while it waits', async () => {
+  test('ends without an error when the signal is aborted, while it reads and while it waits', async () => {
     const listening = new AbortController();
-    const one = await streaming([(response) => open(response, told('evt_1'))], { signal: listening.signal });
+    const one = await openStream([(response) => open(response, sseEvent('evt_1'))], {
+      signal: listening.signal,
+    });
     const taken: StreamedEvent[] = [];
     for await (const event of one.events) {
       taken.push(event);
@@ -213,9 +218,9 @@ describe('a stream of events', () => {
     expect(await take(sandbank.events.stream({ signal: waiting.signal }), 1)).toEqual([]);
   });
 
-  test('a connection that has gone silent is given up for another', async () => {
-    const { events, receiver } = await streaming(
-      [(response) => open(response, told('evt_1')), (response) => open(response, told('evt_2'))],
+  test('reconnects when a connection is silent for silenceMsMax', async () => {
+    const { events, receiver } = await openStream(
+      [(response) => open(response, sseEvent('evt_1')), (response) => open(response, sseEvent('evt_2'))],
       { silenceMsMax: 40 },
     );
     expect(idsOf(await take(events, 2))).toEqual(['evt_1', 'evt_2']);

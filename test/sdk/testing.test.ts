@@ -14,29 +14,29 @@ afterAll(() => sandbank.close());
 const euros = { amount: 1_250, currency: 'EUR' } as const;
 
 describe('a tenant', () => {
-  test('is an organization that sees nothing of another', async () => {
+  test('is an organization that is isolated from others', async () => {
     const [one, two] = await Promise.all([sandbank.tenant(), sandbank.tenant()]);
     const { id } = await one.client.payments.create(euros);
     await expect(two.client.payments.retrieve(id)).rejects.toMatchObject({ code: 'resource_not_found' });
     expect(one.organizationId).not.toBe(two.organizationId);
   });
 
-  test('has the scopes that were asked for', async () => {
+  test('has the requested scopes', async () => {
     const tenant = await sandbank.tenant({ scopes: ['payments:read'] });
     await expect(tenant.client.payments.create(euros)).rejects.toMatchObject({ code: 'scope_missing' });
   });
 
-  test('is created on the running server, which is many times faster than a start', async () => {
+  test('is created on the running server, many times faster than starting one', async () => {
     await sandbank.tenant();
     const startedAt = performance.now();
     await Promise.all(Array.from({ length: 100 }, () => sandbank.tenant()));
     const eachMs = (performance.now() - startedAt) / 100;
-    console.info(`a tenant in ${eachMs.toFixed(1)} ms, a start in ${startMs.toFixed(0)} ms`);
+    console.info(`tenant created in ${eachMs.toFixed(1)} ms, server started in ${startMs.toFixed(0)} ms`);
     // Relative to the same machine; the bench measures the absolute duration.
     expect(eachMs).toBeLessThan(startMs / 4);
   });
 
-  test('is emptied by reset, and keeps its key and its endpoints', async () => {
+  test('reset deletes its data, but not its key and its endpoints', async () => {
     const tenant = await sandbank.tenant();
     await tenant.webhooks.capture();
     await tenant.client.payments.create(euros);
@@ -47,7 +47,7 @@ describe('a tenant', () => {
     expect(Math.abs(Number(await tenant.clock.now()) - Date.now())).toBeLessThan(60_000);
   });
 
-  test('is forked by many tests at once', async () => {
+  test('can be forked by many tests in parallel', async () => {
     const tenant = await sandbank.tenant();
     const { id } = await tenant.client.payments.create(euros);
     const copies = await Promise.all(Array.from({ length: 16 }, () => tenant.fork()));
@@ -55,7 +55,7 @@ describe('a tenant', () => {
     expect((await copies.at(-1)?.client.payments.retrieve(id))?.id).toBe(id);
   });
 
-  test('is copied by fork, and a copy of a server begins with a snapshot', async () => {
+  test('is copied by fork, and another server can start from a snapshot', async () => {
     const tenant = await sandbank.tenant();
     const { id } = await tenant.client.payments.create(euros);
     const copy = await tenant.fork();
@@ -74,8 +74,8 @@ describe('a tenant', () => {
   });
 });
 
-describe('the clock of a tenant', () => {
-  test('moves by a sum of units, and to an instant', async () => {
+describe('the tenant clock', () => {
+  test('advances by a sum of units, or to an instant', async () => {
     const tenant = await sandbank.tenant({ clock: 'frozen' });
     const before = await tenant.clock.now();
     await tenant.clock.advance({ days: 1, hours: 2, minutes: 3, seconds: 4 });
@@ -84,24 +84,24 @@ describe('the clock of a tenant', () => {
     expect(Number(await tenant.clock.now()) - Number(before)).toBe(200_000_000);
   });
 
-  test('moves a clock that runs in one request, which is never too late', async () => {
-    const asked: string[] = [];
+  test('advances a running clock in a single request', async () => {
+    const requests: string[] = [];
     const counting: typeof fetch = (url, init) => {
-      asked.push(`${init?.method} ${new URL(String(url)).pathname} ${String(init?.body)}`);
+      requests.push(`${init?.method} ${new URL(String(url)).pathname} ${String(init?.body)}`);
       return fetch(url, init);
     };
     const tenant = await sandbank.tenant({ client: { fetch: counting } });
-    asked.length = 0;
+    requests.length = 0;
     await tenant.clock.advance({ seconds: 1 });
-    expect(asked).toEqual(['POST /_api/developer_api_clock/advance {"seconds":1}']);
+    expect(requests).toEqual(['POST /_api/developer_api_clock/advance {"seconds":1}']);
   });
 
-  test.each([{}, { seconds: 0.5 }, { minutes: 1, seconds: -60 }])('does not move by %j', async (span) => {
+  test.each([{}, { seconds: 0.5 }, { minutes: 1, seconds: -60 }])('does not advance by %j', async (span) => {
     const tenant = await sandbank.tenant();
     await expect(tenant.clock.advance(span)).rejects.toThrow('whole seconds, at least one');
   });
 
-  test('says what happened on the way', async () => {
+  test('reports the effects of an advance', async () => {
     const tenant = await sandbank.tenant({ clock: 'frozen' });
     const { id } = await tenant.client.payments.create({ ...euros, autoAdvance: true });
     const { happened, complete } = await tenant.clock.advance({ days: 5 });
@@ -111,7 +111,7 @@ describe('the clock of a tenant', () => {
 });
 
 describe('waiting for an event', () => {
-  test('finds one that has happened, and one that is still to come', async () => {
+  test('finds a past event, and waits for a future one', async () => {
     const tenant = await sandbank.tenant();
     const { id } = await tenant.client.payments.create(euros);
     expect((await tenant.events.waitFor('payment.created')).data).toMatchObject({ id });
@@ -120,7 +120,7 @@ describe('waiting for an event', () => {
     expect((await coming).data).toMatchObject({ id, status: 'captured' });
   });
 
-  test('takes those behind another one', async () => {
+  test('finds events after a given one', async () => {
     const tenant = await sandbank.tenant();
     await tenant.client.payments.create(euros);
     const first = await tenant.events.waitFor('payment.*');
@@ -129,7 +129,7 @@ describe('waiting for an event', () => {
     expect((await next).data).toMatchObject({ id });
   });
 
-  test('ends with what there was instead', async () => {
+  test('fails with a list of the events that did occur', async () => {
     const tenant = await sandbank.tenant();
     await tenant.client.payments.create(euros);
     const waiting = tenant.events.waitFor('payment.settled', { timeoutMs: 300 });
@@ -144,7 +144,7 @@ describe('an event type that does not exist', () => {
   const message = '"payment.setled" is not a value of eventTypes. Did you mean payment.settled?';
   const setled = 'payment.setled' as 'payment.settled';
 
-  test('is rejected before anything waits for it', async () => {
+  test('is rejected without waiting', async () => {
     const tenant = await sandbank.tenant();
     await expect(tenant.events.waitFor(setled)).rejects.toThrow(new TypeError(message));
     await expect(tenant.webhooks.capture({ eventTypes: [setled] })).rejects.toThrow(new TypeError(message));
@@ -156,7 +156,7 @@ describe('an event type that does not exist', () => {
 });
 
 describe('await using', () => {
-  test('closes the receivers of a tenant', async () => {
+  test('closes tenant receivers', async () => {
     let url = '';
     {
       await using tenant = await sandbank.tenant();
@@ -165,7 +165,7 @@ describe('await using', () => {
     await expect(fetch(url)).rejects.toThrow('fetch failed');
   });
 
-  test('closes a receiver, and a server that was started here', async () => {
+  test('closes a receiver, and a server that the test started', async () => {
     let urls: string[] = [];
     {
       await using server = await startSandbank();
@@ -179,7 +179,7 @@ describe('await using', () => {
 });
 
 describe('captured webhooks', () => {
-  test('come with a signature that was checked, in order, with their attempts', async () => {
+  test('are verified, in order, and have their attempts', async () => {
     const tenant = await sandbank.tenant({ clock: 'frozen' });
     const webhooks = await tenant.webhooks.capture({
       eventTypes: ['payment.*'],
@@ -196,7 +196,7 @@ describe('captured webhooks', () => {
     expect(data[0]).toMatchObject({ status: 'succeeded' });
   });
 
-  test('that are forged are refused and shown', async () => {
+  test('with a forged signature are rejected and recorded', async () => {
     const tenant = await sandbank.tenant();
     const webhooks = await tenant.webhooks.capture();
     const answer = await fetch(webhooks.url, { method: 'POST', body: '{}' });
@@ -207,7 +207,7 @@ describe('captured webhooks', () => {
     );
   });
 
-  test('may be answered by the test itself', async () => {
+  test('can be answered by the test', async () => {
     const tenant = await sandbank.tenant();
     const webhooks = await tenant.webhooks.capture();
     webhooks.replyWith(({ event }, response) => {
@@ -221,8 +221,8 @@ describe('captured webhooks', () => {
   });
 });
 
-describe('the ledger of a tenant', () => {
-  test('is balanced after every kind of move', async () => {
+describe('the tenant ledger', () => {
+  test('balances after every kind of transition', async () => {
     const tenant = await sandbank.tenant({ clock: 'frozen' });
     const { id } = await tenant.client.payments.create({ ...euros, scenario: 'dispute' });
     await tenant.client.payments.advance(id, { to: 'settled' });
@@ -231,7 +231,7 @@ describe('the ledger of a tenant', () => {
     await tenant.ledger.assertBalanced();
   });
 
-  test('that does not hold is told with what is wrong', async () => {
+  test('assertion fails with the accounts that do not balance', async () => {
     const tenant = await sandbank.tenant();
     const { id } = await tenant.client.payments.create(euros);
     await tenant.client.payments.advance(id, { to: 'captured' });
@@ -244,14 +244,14 @@ describe('the ledger of a tenant', () => {
 });
 
 describe('a server', () => {
-  test('is used by others who know its address and its token', async () => {
+  test('can be used by another process with its address and token', async () => {
     const { url, operatorToken } = sandbank;
     const tenant = await connectSandbank({ url, operatorToken }).tenant();
     expect(await tenant.client.status()).toMatchObject({ sandbox: true });
     expect(() => connectSandbank({ url })).toThrow(/operatorToken/);
   });
 
-  test('knows what its tenants have met', async () => {
+  test('reports the coverage of its tenants', async () => {
     const { summary, sections } = await sandbank.coverage();
     expect(summary.met).toBeGreaterThan(10);
     expect(sections.map(({ kind }) => kind)).toEqual(['state', 'move', 'event', 'operation', 'error']);

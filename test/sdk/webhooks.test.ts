@@ -18,7 +18,7 @@ const event = {
 const body = JSON.stringify(event);
 const now = Date.UTC(2026, 10, 15, 12);
 
-/** Signed by the library of the specification, which is not ours. */
+/** Signed by the reference library of the specification, which is independent of our code. */
 function delivered(text = body, by = [secret], at = now) {
   const signatures = by.map((one) => new Webhook(one).sign('evt_1', new Date(at), text));
   return {
@@ -28,38 +28,38 @@ function delivered(text = body, by = [secret], at = now) {
   };
 }
 
-async function refusal(...given: Parameters<typeof verifyWebhook>): Promise<SignatureError> {
-  const error = await verifyWebhook(...given).catch((one: unknown) => one);
+async function errorFrom(...args: Parameters<typeof verifyWebhook>): Promise<SignatureError> {
+  const error = await verifyWebhook(...args).catch((one: unknown) => one);
   expect(error).toBeInstanceOf(SignatureError);
   return error as SignatureError;
 }
 
-describe('what was sent by the owner of the secret', () => {
+describe('a delivery signed with the secret', () => {
   const bytes = new TextEncoder().encode(body);
   test.each([
     ['text', body],
     ['bytes', bytes],
     ['a Buffer', Buffer.from(body)],
     ['an ArrayBuffer', bytes.buffer as ArrayBuffer],
-  ])('is its event, from %s', async (_name, raw) => {
+  ])('verifies from %s', async (_name, raw) => {
     expect(await verifyWebhook(raw, delivered(), secret, { now })).toEqual(event);
   });
 
   const plain = delivered();
   test.each([
-    ['of Fetch', new Headers(plain)],
-    ['of Node', { host: 'x', ...plain, 'set-cookie': ['a'] }],
+    ['from Fetch', new Headers(plain)],
+    ['from Node', { host: 'x', ...plain, 'set-cookie': ['a'] }],
     [
-      'in capitals',
+      'in upper case',
       Object.fromEntries(Object.entries(plain).map(([name, value]) => [name.toUpperCase(), value])),
     ],
-    ['in lists', Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, [value]]))],
-    ['of a map', new Map(Object.entries(plain))],
-  ])('with headers %s', async (_name, headers) => {
+    ['as lists', Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, [value]]))],
+    ['in a Map', new Map(Object.entries(plain))],
+  ])('verifies with headers %s', async (_name, headers) => {
     expect(await verifyWebhook(body, headers, secret, { now: new Date(now) })).toEqual(event);
   });
 
-  test('while the secret is rotated: both sign, and either verifies; one signs, and both are given', async () => {
+  test('verifies during secret rotation: with both signatures and either secret, or one signature and both secrets', async () => {
     const [old, fresh] = [newSecret(), newSecret()];
     for (const one of [old, fresh])
       expect(await verifyWebhook(body, delivered(body, [old, fresh]), one, { now })).toEqual(event);
@@ -67,60 +67,63 @@ describe('what was sent by the owner of the secret', () => {
       expect(await verifyWebhook(body, delivered(body, [one]), [old, fresh], { now })).toEqual(event);
   });
 
-  test('a secret without whsec_ before it, and signatures of versions to come', async () => {
+  test('verifies with a secret without whsec_, and ignores signatures of later versions', async () => {
     const headers = delivered();
     headers['webhook-signature'] = `v2,AAAA ${headers['webhook-signature']} v1a,BBBB`;
     expect(await verifyWebhook(body, headers, secret.slice('whsec_'.length), { now })).toEqual(event);
   });
 
-  test.each([-300, 300])('%i seconds away, but no further', async (seconds) => {
-    const at = now + seconds * 1_000;
-    expect(await verifyWebhook(body, delivered(body, [secret], at), secret, { now })).toEqual(event);
-    const further = at + Math.sign(seconds) * 1_000;
-    const error = await refusal(body, delivered(body, [secret], further), secret, { now });
-    expect(error).toMatchObject({ check: 'timestamp', code: 'signature_invalid' });
-    expect(error.message).toMatch(seconds < 0 ? /301 seconds old/ : /301 seconds in the future/);
-    const options = { now, toleranceSeconds: 301 };
-    expect(await verifyWebhook(body, delivered(body, [secret], further), secret, options)).toEqual(event);
-  });
+  test.each([-300, 300])(
+    'verifies with a timestamp %i seconds away, and not one second more',
+    async (seconds) => {
+      const at = now + seconds * 1_000;
+      expect(await verifyWebhook(body, delivered(body, [secret], at), secret, { now })).toEqual(event);
+      const further = at + Math.sign(seconds) * 1_000;
+      const error = await errorFrom(body, delivered(body, [secret], further), secret, { now });
+      expect(error).toMatchObject({ check: 'timestamp', code: 'signature_invalid' });
+      expect(error.message).toMatch(seconds < 0 ? /301 seconds old/ : /301 seconds in the future/);
+      const options = { now, toleranceSeconds: 301 };
+      expect(await verifyWebhook(body, delivered(body, [secret], further), secret, options)).toEqual(event);
+    },
+  );
 });
 
-describe('what is not to be trusted', () => {
+describe('verification fails for', () => {
   test.each<[string, string, SignatureError['check'], RegExp, Parameters<typeof verifyWebhook>]>([
     [
       'another secret',
       '',
       'signature',
-      /secret is that of another endpoint or was rotated away/,
+      /secret belongs to another endpoint or was rotated/,
       [body, delivered(), newSecret(), { now }],
     ],
     [
       'another body',
       '',
       'signature',
-      /No signature fits/,
+      /No signature matches/,
       [body.replace('1250', '9250'), delivered(), secret, { now }],
     ],
     [
       'another id',
       '',
       'signature',
-      /No signature fits/,
+      /No signature matches/,
       [body, { ...delivered(), 'webhook-id': 'evt_2' }, secret, { now }],
     ],
     [
       'a parsed body',
       '',
       'body',
-      /parsed already.+express\.raw.+request\.text\(\)/s,
+      /already parsed.+express\.raw.+request\.text\(\)/s,
       [event as unknown as string, delivered(), secret, { now }],
     ],
-    ['no body', '', 'body', /parsed already/, [undefined as unknown as string, delivered(), secret, { now }]],
+    ['no body', '', 'body', /already parsed/, [undefined as unknown as string, delivered(), secret, { now }]],
     [
-      'a body written again',
+      'a reserialized body',
       '',
       'signature',
-      /parsed and written again.+raw body/,
+      /parsed and serialized again.+raw body/,
       [JSON.stringify(JSON.parse(body), null, 2), delivered(), secret, { now }],
     ],
     ['no headers', '', 'headers', /webhook-id is missing/, [body, {}, secret, { now }]],
@@ -135,14 +138,14 @@ describe('what is not to be trusted', () => {
       'a signature of another kind',
       '',
       'signature',
-      /begins with "v1,"/,
+      /starts with "v1,"/,
       [body, { ...delivered(), 'webhook-signature': 'abc' }, secret, { now }],
     ],
     [
       'an empty signature',
       '',
       'signature',
-      /No signature fits/,
+      /No signature matches/,
       [body, { ...delivered(), 'webhook-signature': 'v1,' }, secret, { now }],
     ],
     [
@@ -152,6 +155,20 @@ describe('what is not to be trusted', () => {
       /not a number/,
       [body, { ...delivered(), 'webhook-timestamp': 'noon' }, secret, { now }],
     ],
+    [
+      'a time in milliseconds',
+      '',
+      'timestamp',
+      /in milliseconds/,
+      [body, { ...delivered(), 'webhook-timestamp': String(now) }, secret, { now }],
+    ],
+    [
+      'a line break that was not sent',
+      '',
+      'signature',
+      /ends with a line break/,
+      [`${body}\n`, delivered(), secret, { now }],
+    ],
     ['no secret', '', 'secret', /whsec_/, [body, delivered(), [], { now }]],
     [
       'an undefined secret',
@@ -160,20 +177,29 @@ describe('what is not to be trusted', () => {
       /whsec_/,
       [body, delivered(), undefined as unknown as string, { now }],
     ],
-    ['a key instead of a secret', '', 'secret', /is not one/, [body, delivered(), 'sbk_sandbox_!', { now }]],
-  ])('%s%s: the check of the %s says how to mend it', async (_name, _gap, check, words, given) => {
-    const error = await refusal(...given);
-    expect(error.check).toBe(check);
-    expect(error.message).toMatch(words);
-    expect(error.message).not.toContain(secret);
+    [
+      'a key instead of a secret',
+      '',
+      'secret',
+      /is not valid/,
+      [body, delivered(), 'sbk_sandbox_!', { now }],
+    ],
+  ])(
+    '%s%s: the %s check fails with a message that says how to fix it',
+    async (_name, _gap, check, message, args) => {
+      const error = await errorFrom(...args);
+      expect(error.check).toBe(check);
+      expect(error.message).toMatch(message);
+      expect(error.message).not.toContain(secret);
+    },
+  );
+
+  test('a signed body that is not JSON', async () => {
+    expect(await errorFrom('hello', delivered('hello'), secret, { now })).toMatchObject({ check: 'body' });
   });
 
-  test('a body that is not JSON, although it is signed', async () => {
-    expect(await refusal('hello', delivered('hello'), secret, { now })).toMatchObject({ check: 'body' });
-  });
-
-  test('the clock of the machine is what counts unless told', async () => {
-    expect(await refusal(body, delivered(body, [secret], Date.now() - 301_000), secret)).toMatchObject({
+  test('a timestamp too old for the system clock, which is the default', async () => {
+    expect(await errorFrom(body, delivered(body, [secret], Date.now() - 301_000), secret)).toMatchObject({
       check: 'timestamp',
     });
     expect(await verifyWebhook(body, delivered(body, [secret], Date.now()), secret)).toEqual(event);
@@ -181,7 +207,7 @@ describe('what is not to be trusted', () => {
 });
 
 describe('signWebhook', () => {
-  test('signs so that the library, the specification and the client accept it', async () => {
+  test('creates signatures that the reference library and the client accept', async () => {
     const [old, fresh] = [newSecret(), newSecret()];
     const signed = await signWebhook(event, [old, fresh]);
     for (const one of [old, fresh]) {
@@ -193,13 +219,13 @@ describe('signWebhook', () => {
     expect(signed.headers['webhook-id']).toBe('evt_1');
   });
 
-  test('may be told the id and the time', async () => {
+  test('accepts an id and a timestamp', async () => {
     const { headers } = await signWebhook(body, secret, { id: 'evt_9', timestamp: new Date(now) });
     expect(headers).toMatchObject({ 'webhook-id': 'evt_9', 'webhook-timestamp': String(now / 1_000) });
   });
 });
 
-test('what the server sends is verified, from the client as well', async () => {
+test('deliveries of the server verify, also through the client', async () => {
   const world = await openWorld('pglite');
   onTestFinished(world.close);
   const receiver = await openReceiver();

@@ -4,16 +4,16 @@ import type { Server } from '../../src/server.ts';
 import { type DatabaseKind, openServer } from '../support/server.ts';
 import { type KeySettings, type Tenant, tenant } from '../support/tenant.ts';
 
-/** A server on a socket of its own, and clients of it. */
+/** A listening server, and clients for it. */
 export interface World {
   readonly server: Server;
   readonly url: string;
-  /** A client of an organization that nobody else has. It does not wait before a retry. */
-  client(options?: SandbankOptions, settings?: KeySettings): Promise<Visitor>;
+  /** A client of a new organization. It retries without delay. */
+  client(options?: SandbankOptions, settings?: KeySettings): Promise<TestClient>;
   close(): Promise<void>;
 }
 
-export interface Visitor {
+interface TestClient {
   readonly sandbank: Sandbank;
   readonly tenant: Tenant;
 }

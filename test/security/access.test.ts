@@ -9,18 +9,25 @@ import type { Server } from '../../src/server.ts';
 import { type ServedRoute, servedRoutes } from '../support/served-routes.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
-import { found, type House, house, newcomer, type Person, register } from '../support/visitor.ts';
-import { rowDigests, traces } from './estate.ts';
+import {
+  createApplication,
+  createOrganization,
+  createTeam,
+  newPerson,
+  type Person,
+  type Team,
+} from '../support/visitor.ts';
+import { rowDigests, traces } from './populated-tenant.ts';
 
-// API2 broken authentication, API5 broken function level authorization: who is let in where, over every route that there is.
+// API2 broken authentication, API5 broken function level authorization: the allowed callers of every route.
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 const unknownOrg = 'org_01m7epxwjmf7za77rhky2f93cc';
 
-/** Nothing that is asked here is right, so whoever is let in changes nothing either: 400 is what comes after all checks of who asks. */
-const wentOn = 'invalid_request';
+/** Every request is invalid, so even an allowed caller changes nothing: the server checks the caller first and then responds with 400. */
+const allowed = 'invalid_request';
 
-interface Asking {
+interface Caller {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly address?: string;
 }
@@ -28,7 +35,7 @@ interface Asking {
 let server: Server;
 let acme: Tenant;
 let rival: Tenant;
-let people: House;
+let people: Team;
 let stranger: Person;
 
 beforeAll(async () => {
@@ -36,18 +43,18 @@ beforeAll(async () => {
   [acme, rival, people, stranger] = await Promise.all([
     tenant(server),
     tenant(server),
-    house(server),
-    newcomer(server, 'Rita'),
+    createTeam(server),
+    newPerson(server, 'Rita'),
   ]);
-  await register(stranger, await found(stranger, 'Rival'));
+  await createApplication(stranger, await createOrganization(stranger, 'Rival'));
 });
 afterAll(() => server?.close());
 
-/** The error code of a request that is wrong in its body or its query, which is read last. */
+/** The error code of a request with an invalid body or query, which the server validates last. */
 async function codeOf(
   method: string,
   url: string,
-  { headers = {}, address }: Asking,
+  { headers = {}, address }: Caller,
   app = server.app,
 ): Promise<string> {
   const isWrite = method === 'POST';
@@ -66,56 +73,60 @@ async function codeOf(
 }
 
 const apiUrl = ({ path }: Route) => `/_api/${path.replace(/\{\w+\}/, 'x')}`;
-const bearing = (key: string): Asking => ({ headers: { authorization: `Bearer ${key}` } });
+const withKey = (key: string): Caller => ({ headers: { authorization: `Bearer ${key}` } });
 const cookiesOf = ({ cookies }: Person) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
 
-describe('keys, on every route of the API', () => {
+describe('API keys on every API route', () => {
   let revoked: KeyHolder;
   let expired: KeyHolder;
-  let confined: KeyHolder;
+  let restricted: KeyHolder;
 
   beforeAll(async () => {
     revoked = await acme.addKey({ revoked: true });
     expired = await acme.addKey({ expiresAt: '2020-01-01T00:00:00.000Z' });
-    confined = await acme.addKey({ allowedCidrs: ['203.0.113.0/24', '2001:db8::/32'] });
+    restricted = await acme.addKey({ allowedCidrs: ['203.0.113.0/24', '2001:db8::/32'] });
   });
 
-  const claiming = (organization: string | readonly string[]): Asking => ({
-    headers: { ...bearing(acme.key).headers, 'sandbank-organization': organization },
+  const forOrganization = (organization: string | readonly string[]): Caller => ({
+    headers: { ...withKey(acme.key).headers, 'sandbank-organization': organization },
   });
 
-  test('each kind of key that is not good for it is refused by its own code, and nothing is changed', async () => {
-    const callers: readonly (readonly [string, ErrorCode, Asking])[] = [
-      ['nobody', 'api_key_missing', {}],
+  test('each kind of invalid key is rejected with its own code and changes nothing', async () => {
+    const callers: readonly (readonly [string, ErrorCode, Caller])[] = [
+      ['no credentials', 'api_key_missing', {}],
       ['an empty header', 'api_key_missing', { headers: { authorization: '' } }],
       ['a scheme alone', 'api_key_missing', { headers: { authorization: 'Bearer' } }],
       ['a key alone', 'api_key_missing', { headers: { authorization: acme.key } }],
       ['Basic', 'api_key_missing', { headers: { authorization: `Basic ${btoa(`${acme.key}:`)}` } }],
-      ['two keys', 'api_key_missing', bearing(`${acme.key} ${acme.key}`)],
+      ['two keys', 'api_key_missing', withKey(`${acme.key} ${acme.key}`)],
       ['a key in a cookie', 'api_key_missing', { headers: { cookie: `key=${acme.key}` } }],
-      ['a key in a header of its own', 'api_key_missing', { headers: { 'x-api-key': acme.key } }],
-      ['a person', 'api_key_missing', { headers: { cookie: cookiesOf(people.owner) } }],
-      ['a live key', 'api_key_invalid', bearing(acme.key.replace('sandbox', 'live'))],
-      ['a key that was cut', 'api_key_invalid', bearing(acme.key.slice(0, -1))],
-      ['a key with a sign more', 'api_key_invalid', bearing(`${acme.key}0`)],
-      ['a key in capitals', 'api_key_invalid', bearing(acme.key.toUpperCase())],
-      ['a key that nobody made', 'api_key_invalid', bearing(newKey())],
-      ['the hash of a key', 'api_key_invalid', bearing(`sbk_sandbox_${'a'.repeat(64)}`)],
-      ['the operator', 'api_key_invalid', bearing(operatorToken)],
-      ['a revoked key', 'api_key_revoked', bearing(revoked.key)],
-      ['an expired key', 'api_key_expired', bearing(expired.key)],
-      ['a key from elsewhere', 'ip_not_allowed', { ...bearing(confined.key), address: '198.51.100.7' }],
+      ['a key in another header', 'api_key_missing', { headers: { 'x-api-key': acme.key } }],
+      ['a session cookie', 'api_key_missing', { headers: { cookie: cookiesOf(people.owner) } }],
+      ['a live key', 'api_key_invalid', withKey(acme.key.replace('sandbox', 'live'))],
+      ['a truncated key', 'api_key_invalid', withKey(acme.key.slice(0, -1))],
+      ['a key with an extra character', 'api_key_invalid', withKey(`${acme.key}0`)],
+      ['a key in capitals', 'api_key_invalid', withKey(acme.key.toUpperCase())],
+      ['an unknown key', 'api_key_invalid', withKey(newKey())],
+      ['the hash of a key', 'api_key_invalid', withKey(`sbk_sandbox_${'a'.repeat(64)}`)],
+      ['the operator token', 'api_key_invalid', withKey(operatorToken)],
+      ['a revoked key', 'api_key_revoked', withKey(revoked.key)],
+      ['an expired key', 'api_key_expired', withKey(expired.key)],
       [
-        'a key from elsewhere by IPv6',
+        'a key from another network',
         'ip_not_allowed',
-        { ...bearing(confined.key), address: '2001:db9::1' },
+        { ...withKey(restricted.key), address: '198.51.100.7' },
       ],
       [
-        'a key from elsewhere that says it is not',
+        'a key from another IPv6 network',
+        'ip_not_allowed',
+        { ...withKey(restricted.key), address: '2001:db9::1' },
+      ],
+      [
+        'a key from another network with forged forwarding headers',
         'ip_not_allowed',
         {
           headers: {
-            ...bearing(confined.key).headers,
+            ...withKey(restricted.key).headers,
             'x-forwarded-for': '203.0.113.7',
             'x-real-ip': '203.0.113.7',
             forwarded: 'for=203.0.113.7',
@@ -123,39 +134,43 @@ describe('keys, on every route of the API', () => {
           address: '198.51.100.7',
         },
       ],
-      ['another organization', 'organization_mismatch', claiming(rival.orgId)],
-      ['an organization that is not there', 'organization_mismatch', claiming(unknownOrg)],
-      ['its organization in capitals', 'organization_mismatch', claiming(acme.orgId.toUpperCase())],
-      ['two organizations', 'organization_mismatch', claiming([acme.orgId, rival.orgId])],
-      ['a good key', wentOn, claiming(acme.orgId)],
-      ['a good key from its network', wentOn, { ...bearing(confined.key), address: '203.0.113.7' }],
-      ['a good key, written loosely', wentOn, { headers: { authorization: `bearer   ${acme.key}` } }],
+      ['another organization', 'organization_mismatch', forOrganization(rival.orgId)],
+      ['an unknown organization', 'organization_mismatch', forOrganization(unknownOrg)],
+      ['its organization in capitals', 'organization_mismatch', forOrganization(acme.orgId.toUpperCase())],
+      ['two organizations', 'organization_mismatch', forOrganization([acme.orgId, rival.orgId])],
+      ['a valid key', allowed, forOrganization(acme.orgId)],
+      ['a valid key from its network', allowed, { ...withKey(restricted.key), address: '203.0.113.7' }],
+      [
+        'a valid key with a lower-case scheme and extra spaces',
+        allowed,
+        { headers: { authorization: `bearer   ${acme.key}` } },
+      ],
     ];
     const before = await rowDigests(server, acme.orgId, traces);
     for (const route of routes) {
       const codes = await Promise.all(
-        callers.map(async ([who, , asking]) => [who, await codeOf(route.method, apiUrl(route), asking)]),
+        callers.map(async ([who, , caller]) => [who, await codeOf(route.method, apiUrl(route), caller)]),
       );
       expect(codes, route.operationId).toEqual(callers.map(([who, code]) => [who, code]));
     }
     expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
   });
 
-  test('each of the eight scopes alone opens what the table says, and nothing else', async () => {
+  test('each of the eight scopes alone allows exactly the routes of the table', async () => {
     const holders = await Promise.all(scopes.map((scope) => acme.addKey({ scopes: [scope] })));
     for (const route of routes) {
       const needed = scopesNeeded(route.scope);
       const codes = await Promise.all(
-        holders.map(({ key }) => codeOf(route.method, apiUrl(route), bearing(key))),
+        holders.map(({ key }) => codeOf(route.method, apiUrl(route), withKey(key))),
       );
       const expected = scopes.map((scope) =>
-        needed.every((one) => one === scope) ? wentOn : 'scope_missing',
+        needed.every((one) => one === scope) ? allowed : 'scope_missing',
       );
       expect(codes, route.operationId).toEqual(expected);
     }
   });
 
-  test('what any key may do without a scope is a short list, and reads', () => {
+  test('only a short list of reads needs no scope', () => {
     expect(routes.filter(({ scope }) => scope === 'any').map(({ operationId }) => operationId)).toEqual([
       'getStatus',
       'getCapabilities',
@@ -168,33 +183,37 @@ describe('keys, on every route of the API', () => {
   });
 });
 
-describe('people, on every route of the console', () => {
+describe('people on every console route', () => {
   const served = personRoutes(routes, consoleRoutes);
   const from = { host: 'sandbank.test', 'sec-fetch-site': 'same-origin' };
-  const asPerson = (person: Person): Asking => ({ headers: { ...from, cookie: cookiesOf(person) } });
+  const asPerson = (person: Person): Caller => ({ headers: { ...from, cookie: cookiesOf(person) } });
 
-  test('nobody, strangers, each role and the holders of other secrets get what the table says', async () => {
+  test('each role, strangers and holders of other credentials get the response in the table', async () => {
     const before = await rowDigests(server, people.orgId, traces);
     for (const { route, within, role } of served) {
       const place = within === 'organization' ? people.orgId : `${people.orgId}/${people.appId}`;
       const url = `${consolePrefix}${place}/${route.path.replace(/\{\w+\}/, 'x')}`;
-      const ask = (asking: Asking) => codeOf(route.method, url, asking);
+      const codeFor = (caller: Caller) => codeOf(route.method, url, caller);
       const elsewhere = url.replace(people.orgId, unknownOrg);
       const [[name = '', cookie = ''] = []] = [...people.owner.cookies];
       const forged = { headers: { ...from, cookie: `${name}=${cookie.slice(0, 10)}${cookie.slice(11)}` } };
       const found = {
-        nobody: await ask({ headers: from }),
-        key: await ask({ headers: { ...from, ...bearing(acme.key).headers } }),
-        operator: await ask({ headers: { ...from, ...bearing(operatorToken).headers } }),
-        forged: await ask(forged),
-        stranger: await ask(asPerson(stranger)),
-        lost: await codeOf(route.method, elsewhere, asPerson(people.owner)),
-        roles: await Promise.all(roles.map((one) => ask(asPerson(people[one])))),
+        anonymous: await codeFor({ headers: from }),
+        key: await codeFor({ headers: { ...from, ...withKey(acme.key).headers } }),
+        operator: await codeFor({ headers: { ...from, ...withKey(operatorToken).headers } }),
+        forged: await codeFor(forged),
+        stranger: await codeFor(asPerson(stranger)),
+        unknownOrganization: await codeOf(route.method, elsewhere, asPerson(people.owner)),
+        roles: await Promise.all(roles.map((one) => codeFor(asPerson(people[one])))),
       };
       expect(found, `${route.method} ${route.path}`).toEqual({
-        ...{ nobody: 'session_missing', key: 'session_missing', operator: 'session_missing' },
-        ...{ forged: 'session_missing', stranger: 'resource_not_found', lost: 'resource_not_found' },
-        roles: roles.map((one) => (isAtLeast(one, role) ? wentOn : 'role_missing')),
+        ...{ anonymous: 'session_missing', key: 'session_missing', operator: 'session_missing' },
+        ...{
+          forged: 'session_missing',
+          stranger: 'resource_not_found',
+          unknownOrganization: 'resource_not_found',
+        },
+        roles: roles.map((one) => (isAtLeast(one, role) ? allowed : 'role_missing')),
       });
     }
     expect(await rowDigests(server, people.orgId, traces)).toEqual(before);
@@ -205,7 +224,7 @@ describe('the operator', () => {
   const prefix = '/_operator/';
   const urlOf = ({ path }: ServedRoute) => prefix + path.replace(/:\w+/g, 'x');
 
-  test('is who has the token, on every route of the operator, and nobody else', async () => {
+  test('API accepts only the operator token, on every route', async () => {
     const served = servedRoutes(server.app, prefix);
     expect(served.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       'GET coverage',
@@ -218,40 +237,40 @@ describe('the operator', () => {
       'POST organizations/:id/reset',
       'POST snapshots',
     ]);
-    const wrong: Readonly<Record<string, Asking>> = {
-      nobody: {},
+    const wrong: Readonly<Record<string, Caller>> = {
+      'no credentials': {},
       'an empty token': { headers: { authorization: 'Bearer ' } },
-      'another token': bearing('x'.repeat(operatorToken.length)),
-      'one letter less': bearing(operatorToken.slice(0, -1)),
-      'one letter more': bearing(`${operatorToken}x`),
-      'another case': bearing(operatorToken.toUpperCase()),
+      'another token': withKey('x'.repeat(operatorToken.length)),
+      'one character less': withKey(operatorToken.slice(0, -1)),
+      'one character more': withKey(`${operatorToken}x`),
+      'another case': withKey(operatorToken.toUpperCase()),
       'a token alone': { headers: { authorization: operatorToken } },
-      'a key of the API': bearing(acme.key),
+      'an API key': withKey(acme.key),
       'an owner': { headers: { cookie: cookiesOf(people.owner) } },
     };
     for (const route of served) {
-      for (const [who, asking] of Object.entries(wrong))
-        expect(await codeOf(route.method, urlOf(route), asking), `${who} at ${route.path}`).toBe(
+      for (const [who, caller] of Object.entries(wrong))
+        expect(await codeOf(route.method, urlOf(route), caller), `${who} at ${route.path}`).toBe(
           'operator_token_invalid',
         );
-      const codes = route.path === 'snapshots' ? ['unsupported_media_type'] : [wentOn];
-      expect(codes, route.path).toContain(await codeOf(route.method, urlOf(route), bearing(operatorToken)));
+      const codes = route.path === 'snapshots' ? ['unsupported_media_type'] : [allowed];
+      expect(codes, route.path).toContain(await codeOf(route.method, urlOf(route), withKey(operatorToken)));
     }
   });
 
-  test('is nobody where no token was set: the routes are not there', async () => {
+  test('API does not exist when no token is configured', async () => {
     const app = openApp(server, {
       operator: { token: undefined, actions: server.operator, coverage: () => Promise.reject(new Error()) },
     });
     expect(servedRoutes(app, prefix)).toEqual([]);
     for (const route of servedRoutes(server.app, prefix))
-      expect(await codeOf(route.method, urlOf(route), bearing(operatorToken), app)).toBe('route_not_found');
+      expect(await codeOf(route.method, urlOf(route), withKey(operatorToken), app)).toBe('route_not_found');
     await app.close();
   });
 });
 
 describe('the inventory', () => {
-  test('everything that the server serves is in a table of routes, or on the list of what needs no key', () => {
+  test('every served route is in a route table or on the list of public routes', () => {
     const columns = (path: string) => path.replace(/\{(\w+)\}/g, ':$1');
     const place = { organization: ':orgId', application: ':orgId/:appId' };
     const known = new Set([
@@ -282,7 +301,7 @@ describe('the inventory', () => {
     expect(routes.filter(isStream)).toHaveLength(1);
   });
 
-  test('of the routes for signing in, those that need nobody to be signed in are a short list', async () => {
+  test('only a short list of session routes needs no session', async () => {
     const password = 'correct horse battery';
     const bodies: Readonly<Record<string, object>> = {
       '/organizations': { name: 'x' },

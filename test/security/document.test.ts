@@ -2,15 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const root = new URL('../../', import.meta.url);
-const words = readFileSync(new URL('docs/SECURITY.md', root), 'utf8');
+const threatModel = readFileSync(new URL('docs/SECURITY.md', root), 'utf8');
 
-test('the threat model names tests that are there, for each of the ten risks, and all of this folder', () => {
-  const rows = words.split('\n').filter((line) => /^\| API\d+ /.test(line));
+test('the threat model names existing tests for each of the ten risks, and every test in this folder', () => {
+  const rows = threatModel.split('\n').filter((line) => /^\| API\d+ /.test(line));
   expect(rows.map((row) => row.split('|')[1]?.trim())).toEqual(
     Array.from({ length: 10 }, (_, at) => `API${at + 1}`),
   );
   for (const row of rows) expect(row).toMatch(/`(test|src)\/[^`]+\.ts`/);
-  const named = [...words.matchAll(/`((?:test|src)\/[^`]+)`/g)].map(([, path = '']) => path);
+  const named = [...threatModel.matchAll(/`((?:test|src)\/[^`]+)`/g)].map(([, path = '']) => path);
   expect(named.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   const own = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.test.ts'));
   expect(
@@ -19,7 +19,7 @@ test('the threat model names tests that are there, for each of the ten risks, an
 });
 
 test('every claim of the threat model has a short id and names a test that exists', () => {
-  const [, section = ''] = /\n## Claims\n([\s\S]+?)\n## /.exec(words) ?? [];
+  const [, section = ''] = /\n## Claims\n([\s\S]+?)\n## /.exec(threatModel) ?? [];
   const rows = section
     .split('\n')
     .filter((line) => line.startsWith('| '))

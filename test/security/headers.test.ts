@@ -1,4 +1,4 @@
-// API8 security misconfiguration: what every answer carries, what none does, and which methods there are.
+// API8 security misconfiguration: required and forbidden response headers, and allowed methods.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -29,7 +29,7 @@ afterAll(() => server?.close());
 
 const evil = { origin: 'https://evil.test', 'access-control-request-method': 'POST' };
 
-test('no answer says which software made it, and none lets another site read it', async () => {
+test('no response names the server software or allows another site to read it', async () => {
   const urls = [
     ...routes.filter((route) => !isStream(route)).map(({ path }) => `/_api/${path.replace(/\{\w+\}/, 'x')}`),
     ...servedRoutes(server.app, '/_operator/').map(({ path }) => `/_operator/${path.replace(/:\w+/g, 'x')}`),
@@ -59,14 +59,14 @@ test('no answer says which software made it, and none lets another site read it'
   }
 });
 
-test('only the OpenAPI document may be read by other sites, and only read', async () => {
+test('CORS allows other sites to read the OpenAPI document and nothing else', async () => {
   const corsOf = async (method: 'GET' | 'HEAD' | 'OPTIONS') => {
     const { headers } = await server.app.inject({ method, url: '/openapi.json', headers: evil });
     return Object.entries(headers).filter(([name]) => name.startsWith('access-control-'));
   };
   expect(await corsOf('GET')).toEqual([['access-control-allow-origin', '*']]);
   expect(await corsOf('HEAD')).toEqual([['access-control-allow-origin', '*']]);
-  // Without an answer to a preflight request, a browser sends no request that needs one.
+  // Without a preflight response, a browser does not send requests that need a preflight.
   expect(await corsOf('OPTIONS')).toEqual([]);
   const { headers: unchanged, statusCode } = await server.app.inject({
     url: '/openapi.json',
@@ -78,21 +78,23 @@ test('only the OpenAPI document may be read by other sites, and only read', asyn
   expect([statusCode, unchanged['access-control-allow-origin']]).toEqual([304, '*']);
 });
 
-test('what the API, the console and the operator answer is kept by nobody', async () => {
-  const ask = async (url: string, authorization = `Bearer ${acme.key}`) =>
+test('responses of the API, the console and the operator API are never cached', async () => {
+  const cacheControlOf = async (url: string, authorization = `Bearer ${acme.key}`) =>
     (await server.app.inject({ url, headers: { authorization } })).headers['cache-control'];
   for (const route of routes)
     if (route.method === 'GET' && !isStream(route))
-      expect(await ask(`/_api/${route.path.replace(/\{\w+\}/, 'x')}`), route.path).toBe('no-store');
+      expect(await cacheControlOf(`/_api/${route.path.replace(/\{\w+\}/, 'x')}`), route.path).toBe(
+        'no-store',
+      );
   for (const url of [`${consolePrefix}session`, '/_operator/organizations', '/nothing', '/console'])
-    expect(await ask(url), url).toBe('no-store');
+    expect(await cacheControlOf(url), url).toBe('no-store');
   const { body, headers } = await acme.client.post('developer_api_webhooks', { url: 'http://127.0.0.1:9/' });
-  expect(body.secret, 'an answer with a secret').toMatch(/^whsec_/);
+  expect(body.secret, 'a response with a secret').toMatch(/^whsec_/);
   expect(headers['cache-control']).toBe('no-store');
   expect(headers.vary).toBeUndefined();
 });
 
-test('every page says what a browser may do with it', async () => {
+test('every page has security headers and a strict content security policy', async () => {
   expect(pages.length).toBeGreaterThan(30);
   for (const url of [...pages, '/console/x/y', '/docs/nothing']) {
     const { headers, statusCode } = await server.app.inject({ url });
@@ -131,7 +133,7 @@ describe('methods', () => {
     'PURGE',
   ];
 
-  test('that a path does not know are refused, and TRACE shows nothing of what was sent', async () => {
+  test('that a path does not support are rejected, and TRACE does not echo the request', async () => {
     const { port } = new URL(await server.listen());
     for (const path of [
       '/_api/developer_api_payments',
@@ -167,7 +169,7 @@ describe('methods', () => {
   });
 });
 
-test('a failure of ours is told in one sentence, without a trace of the program', async () => {
+test('an internal error has a generic message without implementation details', async () => {
   const secret = 'postgres://user:word@db.internal/x';
   const reader = {
     rows: () => Promise.reject(new TypeError(`cannot read ${secret}`)),

@@ -1,4 +1,4 @@
-// Texts of callers stay texts: in every field of every body, in queries, paths and headers, none of them is obeyed anywhere.
+// Input is stored and returned as text and never executed: in every body field, query, path and header.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
@@ -9,31 +9,31 @@ import { expectOk } from '../support/api-client.ts';
 import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { found, newcomer, ok, type Person, register } from '../support/visitor.ts';
-import { bodyOf, type Estate, kindOf, openEstate, pathOf } from './estate.ts';
+import { createApplication, createOrganization, newPerson, ok, type Person } from '../support/visitor.ts';
 import { payloads, shareOf, unstorable } from './payloads.ts';
+import { bodyOf, createPopulatedTenant, kindOf, type PopulatedTenant, pathOf } from './populated-tenant.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 
 let server: Server;
-let acme: Estate;
+let acme: PopulatedTenant;
 let owner: Person;
 let orgId: string;
 let appId: string;
 
 beforeAll(async () => {
   server = await openServer('postgres', { operatorToken });
-  [acme, owner] = await Promise.all([openEstate(server), newcomer(server, 'Olga')]);
-  orgId = await found(owner, 'Acme');
-  appId = await register(owner, orgId);
+  [acme, owner] = await Promise.all([createPopulatedTenant(server), newPerson(server, 'Olga')]);
+  orgId = await createOrganization(owner, 'Acme');
+  appId = await createApplication(owner, orgId);
 });
 afterAll(async () => {
-  // Whatever was sent, the tables are there, and so is the organization that everything was sent to.
+  // The tables and the organization still exist after all requests.
   expect(expectOk(await acme.client.get('developer_api_status')).status).toBe('ok');
   await server?.close();
 });
 
-/** All headers that any answer has. One more would be somebody else's. */
+/** All response headers. Any other one would come from injected input. */
 const headersKnown: ReadonlySet<string> = new Set([
   ...[
     'content-type',
@@ -56,7 +56,7 @@ interface Sent {
   readonly payload?: string;
 }
 
-/** Sends as it stands, and expects of every answer that it is one: no failure of ours, no header that was made up. */
+/** Sends a request unchanged and expects neither a server error nor an injected header. */
 async function send({ method, url, headers = {}, payload }: Sent) {
   const response = await server.app.inject({
     method: method as 'GET',
@@ -81,27 +81,31 @@ async function send({ method, url, headers = {}, payload }: Sent) {
 
 const withKey = ({ key }: Tenant) => ({ authorization: `Bearer ${key}` });
 
-/** The ways to all texts of a schema that are not one of a list, with the most letters that each takes. */
-function texts(
+/** The paths of all free-text fields of a schema, with their maximum lengths. */
+function textFields(
   schema: JsonSchema,
   at: readonly string[] = [],
 ): { at: readonly string[]; lengthMax?: number }[] {
   if (schema.enum || 'const' in schema) return [];
-  const forms = (schema.anyOf ?? []).flatMap((one) => texts(one, at));
+  const forms = (schema.anyOf ?? []).flatMap((one) => textFields(one, at));
   if (schema.type === 'string')
     return [{ at, ...(schema.maxLength === undefined ? {} : { lengthMax: schema.maxLength }) }];
-  if (schema.type === 'array') return texts(schema.items ?? {}, [...at, '0']);
-  const own = Object.entries(schema.properties ?? {}).flatMap(([name, one]) => texts(one, [...at, name]));
+  if (schema.type === 'array') return textFields(schema.items ?? {}, [...at, '0']);
+  const own = Object.entries(schema.properties ?? {}).flatMap(([name, one]) =>
+    textFields(one, [...at, name]),
+  );
   const { additionalProperties } = schema;
-  const free = typeof additionalProperties === 'object' ? texts(additionalProperties, [...at, 'free']) : [];
-  // A body that may be anything has a text as well.
-  const any = Object.keys(schema).every((word) => word === 'description') && at.length > 0 ? [{ at }] : [];
+  const free =
+    typeof additionalProperties === 'object' ? textFields(additionalProperties, [...at, 'free']) : [];
+  // A field without a type also accepts a text.
+  const any =
+    Object.keys(schema).every((keyword) => keyword === 'description') && at.length > 0 ? [{ at }] : [];
   return [...own, ...forms, ...free, ...any];
 }
 
 const mark = '"the text goes here"';
 
-/** A right body as JSON, with a place for a text. */
+/** A valid body with a placeholder for a text. */
 function bodyWith(body: unknown, [name, ...rest]: readonly string[]): unknown {
   if (name === undefined) return mark.slice(1, -1);
   const inner = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
@@ -114,7 +118,7 @@ function valueAt(value: unknown, [name, ...rest]: readonly string[]): unknown {
   return valueAt((value as Record<string, unknown>)[name], rest);
 }
 
-/** Sends every text in every place of a body. Returns how many places there were. */
+/** Sends the payloads in every text field of a body. Returns the number of fields. */
 async function tryBody(
   route: Pick<ServedRoute, 'operationId'>,
   schema: JsonSchema,
@@ -122,8 +126,8 @@ async function tryBody(
   url: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<number> {
-  const places = texts(schema);
-  for (const [number, { at, lengthMax }] of places.entries()) {
+  const fields = textFields(schema);
+  for (const [number, { at, lengthMax }] of fields.entries()) {
     const frame = JSON.stringify(bodyWith(body, at));
     const post = (json: string) =>
       send({ method: 'POST', url, headers, payload: frame.replace(mark, () => json) });
@@ -131,7 +135,7 @@ async function tryBody(
       shareOf(number, 2).map(async (text) => {
         const response = await post(JSON.stringify(text));
         if (response.statusCode >= 300) return;
-        // What was taken is there as it was sent, letter for letter.
+        // An accepted text is returned character by character.
         const shown = valueAt(JSON.parse(response.body), at);
         if (typeof shown === 'string' && !['to', 'seconds', 'url'].includes(at[0] ?? ''))
           expect(shown, `${route.operationId} ${at.join('/')}`).toBe(text);
@@ -142,26 +146,26 @@ async function tryBody(
     if (lengthMax !== undefined) expect((await post(`"${'é'.repeat(lengthMax + 1)}"`)).statusCode).toBe(400);
     expect((await post(`"${'x'.repeat(200_000)}"`)).statusCode).toBeLessThan(500);
   }
-  return places.length;
+  return fields.length;
 }
 
 const plain = routes.filter((route) => !isStream(route));
 
-describe('every text', () => {
-  test('in any body of the API', async () => {
-    const hooked = await openEstate(server);
-    let places = 0;
+describe('every payload', () => {
+  test('is harmless in any API body', async () => {
+    const hooked = await createPopulatedTenant(server);
+    let fields = 0;
     for (const route of plain) {
       if (route.method !== 'POST' || !route.body) continue;
-      // Apart, so that what is made of the others is not sent to the endpoints of these.
+      // A separate tenant, so that events of the other requests are not sent to these endpoints.
       const holder = route.tag === 'Webhooks' ? hooked : acme;
       const url = `/_api/${pathOf(route, holder.ids)}`;
-      places += await tryBody(route, jsonSchema(route.body), bodyOf(route, holder.ids), url, withKey(holder));
+      fields += await tryBody(route, jsonSchema(route.body), bodyOf(route, holder.ids), url, withKey(holder));
     }
-    expect(places).toBeGreaterThan(30);
+    expect(fields).toBeGreaterThan(30);
   });
 
-  test('in any body of the console and of the operator', async () => {
+  test('is harmless in any console or operator body', async () => {
     const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const browser = { cookie, host: 'sandbank.test', 'sec-fetch-site': 'same-origin' };
     const { id: keyId } = ok(
@@ -172,16 +176,16 @@ describe('every text', () => {
       applications: appId,
       api_keys: keyId,
     };
-    let places = 0;
+    let fields = 0;
     for (const { route, within } of personRoutes([], consoleRoutes)) {
-      // Every fork would be an organization more, every application counts, and a deletion that fits the renamed organization ends it.
+      // Forks and applications would exceed their limits, and a deletion with the right name would end the test organization.
       if (route.method !== 'POST' || !route.body || /^(fork|createA|deleteO)/.test(route.operationId))
         continue;
       const place = within === 'organization' ? orgId : `${orgId}/${appId}`;
       const url = `/console/api/${place}/${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? 'x')}`;
-      places += await tryBody(route, jsonSchema(route.body), {}, url, browser);
+      fields += await tryBody(route, jsonSchema(route.body), {}, url, browser);
     }
-    expect(places).toBeGreaterThan(3);
+    expect(fields).toBeGreaterThan(3);
     for (const text of payloads) {
       const session = (path: string, body: object) =>
         send({
@@ -198,17 +202,17 @@ describe('every text', () => {
     }
   });
 
-  test('in any query: it filters by itself, or is refused', async () => {
-    let places = 0;
+  test('is used as a filter value or rejected in any query', async () => {
+    let fields = 0;
     for (const route of plain) {
       if (route.method !== 'GET') continue;
       const names = Object.entries(jsonSchema(route.query ?? {}).properties ?? {})
         .filter(([, schema]) => schema.type === 'string' || schema.enum)
         .map(([name]) => name);
       for (const name of names) {
-        places += 1;
+        fields += 1;
         const answers = await Promise.all(
-          shareOf(places, 4).map(async (text) => ({
+          shareOf(fields, 4).map(async (text) => ({
             text,
             response: await send({
               ...{ method: 'GET', headers: withKey(acme) },
@@ -223,10 +227,10 @@ describe('every text', () => {
         }
       }
     }
-    expect(places).toBeGreaterThan(60);
+    expect(fields).toBeGreaterThan(60);
   });
 
-  test('in any path: there is no such record', async () => {
+  test('is not found in any path', async () => {
     for (const [at, route] of plain.filter(({ path }) => path.includes('{')).entries()) {
       await Promise.all(
         shareOf(at, 3).map(async (text) => {
@@ -242,7 +246,7 @@ describe('every text', () => {
     }
   });
 
-  test('in any header', async () => {
+  test('is harmless in any header', async () => {
     const names = [
       ...[
         'authorization',
@@ -255,8 +259,10 @@ describe('every text', () => {
       ...['user-agent', 'x-request-id', 'x-forwarded-for', 'x-forwarded-host', 'forwarded', 'host', 'cookie'],
       ...['origin', 'referer', 'accept-language', 'if-none-match', 'range', 'x-http-method-override'],
     ];
-    // Line breaks end a header on the wire, and Node takes no other signs of control.
-    const sendable = payloads.filter((text) => ![...text].some((sign) => sign < ' ' || sign > 'ÿ'));
+    // Line breaks end a header on the wire, and Node rejects other control characters.
+    const sendable = payloads.filter(
+      (text) => ![...text].some((character) => character < ' ' || character > 'ÿ'),
+    );
     const payload = JSON.stringify({ amount: 1, currency: 'EUR' });
     for (const name of names)
       await Promise.all(
@@ -269,8 +275,8 @@ describe('every text', () => {
       );
   });
 
-  test('in the address of a page is not in the page', async () => {
-    const places = [
+  test('in the URL of a page does not appear in the page', async () => {
+    const fields = [
       '/',
       '/docs/',
       '/console/',
@@ -279,7 +285,7 @@ describe('every text', () => {
       '/console?next=',
       '/openapi.json?x=',
     ];
-    for (const place of places)
+    for (const place of fields)
       for (const text of payloads) {
         const { headers, body } = await send({ method: 'GET', url: place + encodeURIComponent(text) });
         const isPage = String(headers['content-type']).startsWith('text/html');
@@ -292,7 +298,7 @@ describe('every text', () => {
       '/console/"><img src=x>',
       '/%3Cscript%3E',
       '//evil.test/%2e%2e',
-      // What a router could take for patterns of its own.
+      // Text that a router could parse as a pattern.
       ...['/*)(', '/:a(b', '/a(b+)+$)', '/:x(^(a+)+$)/:x(', '/docs/*(', '/[/**'],
     ])
       expect((await send({ method: 'GET', url })).body, url).not.toContain('<script>alert(1)');
@@ -311,7 +317,7 @@ describe('a settlement report as CSV', () => {
     /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
   ] as const;
 
-  test('has no text of a caller in it, so that no cell is a formula and no field needs quotes', async () => {
+  test('contains no input text, so no cell is a formula and no field needs quotes', async () => {
     const holder = await tenant(server);
     const { client } = holder;
     let settledAt = '';
@@ -319,8 +325,8 @@ describe('a settlement report as CSV', () => {
       const customer = expectOk(
         await client.post('developer_api_customers', { name: text, reference: text }),
       );
-      const asked = { amount: 1_000, currency: 'EUR', customerId: customer.id, reference: text };
-      const payment = { ...asked, description: text, metadata: { [text]: text } };
+      const base = { amount: 1_000, currency: 'EUR', customerId: customer.id, reference: text };
+      const payment = { ...base, description: text, metadata: { [text]: text } };
       const { id } = expectOk(await client.post('developer_api_payments', payment));
       const path = `developer_api_payments/${id}/advance`;
       settledAt = String(expectOk(await client.post(path, { to: 'settled' })).settledAt);
@@ -341,7 +347,7 @@ describe('a settlement report as CSV', () => {
   });
 });
 
-test('there is no form but JSON, CSV and XML that a route answers in', () => {
+test('routes respond only in JSON, CSV and XML', () => {
   const forms = new Set(
     plain.map((route: Route) => ('alternateContentType' in route ? route.alternateContentType : undefined)),
   );

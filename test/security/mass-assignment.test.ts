@@ -1,4 +1,4 @@
-// API3 broken object property level authorization: what the server decides cannot be sent, whatever it is called.
+// API3 broken object property level authorization: clients cannot set fields that the server controls.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
 import type { Route } from '../../src/kernel/route.ts';
@@ -8,13 +8,21 @@ import type { Answer } from '../support/api-client.ts';
 import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { servedRoutes } from '../support/served-routes.ts';
 import { openServer } from '../support/server.ts';
-import { type House, house, invite, ok } from '../support/visitor.ts';
-import { bodyOf, type Estate, kindOf, openEstate, pathOf, rowDigests, traces } from './estate.ts';
+import { createTeam, invite, ok, type Team } from '../support/visitor.ts';
+import {
+  bodyOf,
+  createPopulatedTenant,
+  kindOf,
+  type PopulatedTenant,
+  pathOf,
+  rowDigests,
+  traces,
+} from './populated-tenant.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 
-/** What only the server says, of any record; and what reaches into the program in languages that are careless. */
-const owned = [
+/** Fields that only the server sets, and names that are dangerous in JavaScript objects. */
+const protectedNames = [
   ...['id', 'object', 'sandbox', 'status', 'version', 'createdAt', 'updatedAt', 'requestId', 'livemode'],
   ...[
     'orgId',
@@ -32,21 +40,21 @@ const owned = [
 ];
 
 let server: Server;
-let acme: Estate;
-let people: House;
+let acme: PopulatedTenant;
+let people: Team;
 
 beforeAll(async () => {
   server = await openServer('postgres', { operatorToken });
-  [acme, people] = await Promise.all([openEstate(server), house(server)]);
+  [acme, people] = await Promise.all([createPopulatedTenant(server), createTeam(server)]);
 });
 afterAll(() => server?.close());
 
-/** All names that a body may have, in any of its forms. */
+/** All field names of a schema, in any of its variants. */
 function namesIn({ properties = {}, anyOf = [] }: JsonSchema): readonly string[] {
   return [...Object.keys(properties), ...anyOf.flatMap(namesIn)];
 }
 
-/** The objects inside of a body whose fields are fixed: each is an object of its own to add something to. */
+/** The nested objects of a body whose fields are fixed. */
 function innerObjects({ properties = {}, anyOf = [] }: JsonSchema): readonly string[] {
   const own = Object.entries(properties).flatMap(([name, schema]) => {
     const forms = [schema, ...(schema.anyOf ?? [])];
@@ -62,15 +70,15 @@ function expectRefused({ code, body, text }: Answer, name: string, where: string
 
 const writes = routes.filter((route): route is Extract<Route, { method: 'POST' }> => route.method === 'POST');
 
-test('no field of any answer can be sent, unless it is one of the request', async () => {
+test('no response field can be sent unless the request schema has it', async () => {
   const before = await rowDigests(server, acme.orgId, traces);
   let tried = 0;
   for (const route of writes) {
     const schema = route.body ? jsonSchema(route.body) : {};
-    const taken = namesIn(schema);
-    const answered = namesIn(jsonSchema(route.response));
-    const names = [...new Set([...answered, ...owned])].filter((name) => !taken.includes(name));
-    expect(names.length, route.operationId).toBeGreaterThan(owned.length - 2);
+    const accepted = namesIn(schema);
+    const returned = namesIn(jsonSchema(route.response));
+    const names = [...new Set([...returned, ...protectedNames])].filter((name) => !accepted.includes(name));
+    expect(names.length, route.operationId).toBeGreaterThan(protectedNames.length - 2);
     const body = bodyOf(route, acme.ids);
     const path = pathOf(route, acme.ids);
     const answers = await Promise.all(names.map((name) => acme.client.post(path, { ...body, [name]: 'x' })));
@@ -81,7 +89,7 @@ test('no field of any answer can be sent, unless it is one of the request', asyn
   expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
 });
 
-test('nor in the objects inside of a body', async () => {
+test('no extra field can be sent in nested objects', async () => {
   const before = await rowDigests(server, acme.orgId, traces);
   const inner = writes.flatMap((route) =>
     innerObjects(route.body ? jsonSchema(route.body) : {}).map((name) => ({ route, name })),
@@ -106,7 +114,7 @@ test('nor in the objects inside of a body', async () => {
   expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
 });
 
-test('a field named __proto__ is refused in every body, and nothing inherits from it', async () => {
+test('a field named __proto__ is rejected in every body and pollutes no prototype', async () => {
   for (const route of writes) {
     const raw = JSON.stringify(bodyOf(route, acme.ids))
       .replace(/^\{/, '{"__proto__":{"isAdmin":true},')
@@ -129,7 +137,7 @@ const consoleBodies: Readonly<Record<string, object>> = {
   forkOrganization: { name: 'Taken' },
 };
 
-test('what only the console does takes no more than its fields either, from whoever may do most', async () => {
+test('console-only routes reject extra fields, even from an owner', async () => {
   const { owner, orgId, appId } = people;
   const { id: keyId } = ok(
     await owner.post(`${orgId}/${appId}/api_keys`, { name: 'ci', scopes: ['payments:read'] }),
@@ -141,9 +149,9 @@ test('what only the console does takes no more than its fields either, from whoe
   const before = await rowDigests(server, orgId, traces);
   for (const { route, within } of personRoutes([], consoleRoutes)) {
     if (route.method !== 'POST') continue;
-    const taken = route.body ? namesIn(jsonSchema(route.body)) : [];
-    const names = [...owned, 'role', 'scopes', 'email', 'url', 'replaces'].filter(
-      (one) => !taken.includes(one),
+    const accepted = route.body ? namesIn(jsonSchema(route.body)) : [];
+    const names = [...protectedNames, 'role', 'scopes', 'email', 'url', 'replaces'].filter(
+      (one) => !accepted.includes(one),
     );
     const place = within === 'organization' ? orgId : `${orgId}/${appId}`;
     const path = `${place}/${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? '')}`;
@@ -154,33 +162,40 @@ test('what only the console does takes no more than its fields either, from whoe
   expect(await rowDigests(server, orgId, traces)).toEqual(before);
 });
 
-test('signing up makes nobody more than a person, and the operator has no secret fields', async () => {
-  const ask = async (url: string, body: object, headers: Record<string, string>) => {
+test('sign-up and operator routes reject extra fields', async () => {
+  const codeOf = async (url: string, body: object, headers: Record<string, string>) => {
     const response = await server.app.inject({ method: 'POST', url, headers, payload: body });
     return (JSON.parse(response.body) as { error?: { code: string } }).error?.code;
   };
   const browser = { host: 'sandbank.test', 'sec-fetch-site': 'same-origin' };
   const person = { name: 'Eve', email: 'eve@example.test', password: 'correct horse battery' };
-  for (const name of [...owned, 'role', 'emailVerified', 'twoFactorEnabled', 'organizationIds', 'image'])
-    expect(await ask('/console/api/session/sign_up', { ...person, [name]: true }, browser), name).toBe(
+  for (const name of [
+    ...protectedNames,
+    'role',
+    'emailVerified',
+    'twoFactorEnabled',
+    'organizationIds',
+    'image',
+  ])
+    expect(await codeOf('/console/api/session/sign_up', { ...person, [name]: true }, browser), name).toBe(
       'invalid_request',
     );
   const operator = { authorization: `Bearer ${operatorToken}` };
-  const makers = servedRoutes(server.app, '/_operator/').filter(
+  const writeRoutes = servedRoutes(server.app, '/_operator/').filter(
     ({ method, path }) => method === 'POST' && path !== 'snapshots',
   );
-  for (const { path } of makers)
-    for (const name of owned.filter((one) => !(one === 'applicationId' && path.endsWith('keys'))))
+  for (const { path } of writeRoutes)
+    for (const name of protectedNames.filter((one) => !(one === 'applicationId' && path.endsWith('keys'))))
       expect(
-        await ask(`/_operator/${path.replace(':id', acme.orgId)}`, { name: 'x', [name]: 'x' }, operator),
+        await codeOf(`/_operator/${path.replace(':id', acme.orgId)}`, { name: 'x', [name]: 'x' }, operator),
         `${name} in ${path}`,
       ).toBe('invalid_request');
 });
 
-test('nobody gives away more than they have: an admin makes no owner, and removes none', async () => {
+test('no role can grant more than it has: an admin neither creates nor removes owners', async () => {
   const { owner, admin, developer, viewer, orgId } = people;
   const before = await rowDigests(server, orgId, traces);
-  const tries = [
+  const answers = [
     await admin.post(`${orgId}/invitations`, { role: 'owner' }),
     await admin.post(`${orgId}/members/${admin.memberId}/role`, { role: 'owner' }),
     await admin.post(`${orgId}/members/${viewer.memberId}/role`, { role: 'owner' }),
@@ -190,6 +205,6 @@ test('nobody gives away more than they have: an admin makes no owner, and remove
     await developer.post(`${orgId}/members/${developer.memberId}/role`, { role: 'admin' }),
     await viewer.post(`${orgId}/${people.appId}/api_keys`, { name: 'x', scopes: ['payments:write'] }),
   ];
-  expect(tries.map(({ code }) => code)).toEqual(tries.map(() => 'role_missing'));
+  expect(answers.map(({ code }) => code)).toEqual(answers.map(() => 'role_missing'));
   expect(await rowDigests(server, orgId, traces)).toEqual(before);
 });

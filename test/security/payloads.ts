@@ -1,4 +1,4 @@
-/** Texts that mean something to somebody else: a database, a shell, a browser, a spreadsheet, a terminal, a log. Here they are text. */
+/** Injection payloads for a database, a shell, a browser, a spreadsheet, a terminal and a log. */
 export const payloads = [
   // SQL
   "' or '1'='1",
@@ -33,19 +33,19 @@ export const payloads = [
   '-1',
   '@SUM(A1:A9)',
   '\t=1+1',
-  // Letters that are not what they look like
+  // Invisible and confusable characters
   '\u202egnp.exe',
   '\u200b\ufeff\u2060',
   '\uffff\ufdd0',
   'e\u0301\u0301\u0301',
-  // Names that objects have already
+  // Names of built-in object properties
   '__proto__',
   'constructor',
   'toString',
   '*)(uid=*))(|(uid=*',
 ] as const;
 
-/** Texts that cannot be stored, as JSON: they are refused, and not mended. */
+/** Texts that cannot be stored, as JSON. The server rejects them instead of repairing them. */
 export const unstorable = [
   '"a\\u0000b"',
   '"\\u0000"',
@@ -54,7 +54,7 @@ export const unstorable = [
   '"\\udc00\\ud800"',
 ] as const;
 
-/** A share of them, another one for each number: every place meets some, and every text meets many places. */
+/** A subset of the payloads that depends on the number: each field gets some, and each payload reaches many fields. */
 export function shareOf(at: number, shares: number): readonly string[] {
   return payloads.filter((_text, index) => index % shares === at % shares);
 }

@@ -1,6 +1,6 @@
-// API7 server side request forgery: the whole corpus of private-hosts.ts, through the API down to the socket. What the guard itself
-// does is in test/unit/address-guard.test.ts, redirects and names at the connection in test/workers/sender.test.ts, and what is
-// written of an attempt in test/api/webhook-guard.test.ts.
+// API7 server side request forgery: the whole corpus of private-hosts.ts, through the API down to the socket. The guard itself is
+// tested in test/unit/address-guard.test.ts, redirects and host names in test/workers/sender.test.ts, and the recorded attempts in
+// test/api/webhook-guard.test.ts.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
@@ -8,11 +8,11 @@ import { expectOk } from '../support/api-client.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { rowDigests, traces } from './estate.ts';
-import { privateHosts, words } from './private-hosts.ts';
+import { rowDigests, traces } from './populated-tenant.ts';
+import { privateHosts, splitText } from './private-hosts.ts';
 
 const webhooks = 'developer_api_webhooks';
-/** Public by its form, so that nobody is asked for it; nothing is ever sent there. */
+/** A literal public address, so no DNS lookup is needed. Nothing is ever sent there. */
 const publicUrl = 'https://1.1.1.1/hook';
 
 let server: Server;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   hook = expectOk(await acme.client.post(webhooks, { url: publicUrl }));
 });
 afterAll(async () => {
-  // Nothing of this file has reached the one who listens on this machine.
+  // No request has reached the receiver on this machine.
   expect(receiver.received).toEqual([]);
   await server?.close();
   await receiver?.close();
@@ -35,9 +35,9 @@ afterAll(async () => {
 
 const addresses = () => Object.values(privateHosts).flat();
 
-/** What dresses an address up, or is no address to send to at all. */
-const dressed = (port: number): readonly string[] => [
-  ...words(`http://localhost:${port}/ http://LOCALHOST:${port}/ http://127.0.0.1:${port}#@1.1.1.1/
+/** Obfuscated URLs, and URLs that are not HTTP. */
+const obfuscated = (port: number): readonly string[] => [
+  ...splitText(`http://localhost:${port}/ http://LOCALHOST:${port}/ http://127.0.0.1:${port}#@1.1.1.1/
     http://1.1.1.1@127.0.0.1:${port}/ http://1.1.1.1:80@127.0.0.1:${port}/ http://127.0.0.1:${port}?@1.1.1.1/
     http://user:word@1.1.1.1/ https://127.0.0.1:443/ http://127.0.0.1:22/ http://127.0.0.1:6379/ http://127.0.0.1:5432/
     http:127.0.0.1:${port} http:/127.0.0.1:${port} HTTP:\\\\127.0.0.1:${port}\\ http://①②⑦.⓪.⓪.①:${port}/
@@ -54,7 +54,7 @@ const dressed = (port: number): readonly string[] => [
 
 const all = () => [
   ...addresses().map((host) => `http://${host}:${receiver.port}/hook`),
-  ...dressed(receiver.port),
+  ...obfuscated(receiver.port),
 ];
 
 function expectRefused(answer: Answer, url: string): void {
@@ -66,7 +66,7 @@ function expectRefused(answer: Answer, url: string): void {
   expect(answer.text, 'credentials are not repeated').not.toContain('user:word');
 }
 
-test('no address of the corpus is made an endpoint, and none is moved to one', async () => {
+test('rejects every address of the corpus when creating or updating an endpoint', async () => {
   expect(all().length).toBeGreaterThan(170);
   const before = await rowDigests(server, acme.orgId, traces);
   await Promise.all(
@@ -78,7 +78,7 @@ test('no address of the corpus is made an endpoint, and none is moved to one', a
   expect(await rowDigests(server, acme.orgId, traces)).toEqual(before);
 });
 
-test('nor is one sent to that came into the database by another way: by a test, or by the examiner', async () => {
+test('neither a test nor the examiner sends to a private address that is already in the database', async () => {
   const put = (url: string) =>
     server.database.query({ name: '', text: 'update webhooks set url = $3 where org_id = $1 and id = $2' }, [
       acme.orgId,
@@ -90,10 +90,10 @@ test('nor is one sent to that came into the database by another way: by a test, 
     const tested = expectOk(await acme.client.post(`${webhooks}/${hook.id}/test`));
     expect(tested, url).toMatchObject({ status: 'failed', lastResponseStatus: null });
     expect(tested.lastError, url).toMatch(
-      /(is not|does not resolve to) a public address|only http and https|credentials|cannot be read/,
+      /(is not|does not resolve to) a public address|Use http or https|credentials|URL is not valid/,
     );
   }
-  // An examination asks many times: one of each kind is enough, and what they share was tried above.
+  // An examination sends many requests, so one address of each kind is enough.
   for (const [first = ''] of Object.values(privateHosts)) {
     await put(`http://${first}:${receiver.port}/hook`);
     const examined = expectOk(

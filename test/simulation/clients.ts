@@ -7,7 +7,7 @@ import type { Fee } from '../model/payments.ts';
 import type { Body } from '../support/api-client.ts';
 import { newKey, tenant } from '../support/tenant.ts';
 import { applicationSettings } from './commands.ts';
-/** The clients of a simulation: an organization with four applications that have different settings, and a stranger. */
+/** Simulation clients: an organization with four applications that have different settings, and a client of another organization. */
 
 export interface Answer {
   readonly status: number;

@@ -1,20 +1,20 @@
-/** Random requests as data. What they aim at, and their amounts, are chosen when they are run, by what is there then. */
+/** Random requests as data. Target records and amounts are resolved when a request runs, from the records that exist then. */
 import fc from 'fast-check';
 import { disputeActions } from '../model/advance.ts';
 import { paymentActions, type Status, statuses } from '../model/payments.ts';
 
-/** Of what is left: nothing said, a share in thousandths (at least one unit), or more than there is. */
-export type Share = null | number | 'too much';
+/** Part of the remaining amount: omitted, thousandths of it (at least one unit), or more than remains. */
+type Share = null | number | 'too much';
 
-export interface Asked {
-  /** Which of the applications asks. */
+interface RequestOptions {
+  /** Index of the application that sends the request. */
   readonly app: number;
-  /** Sent twice at the same moment, with one key. */
+  /** Sent twice concurrently with the same idempotency key. */
   readonly isTwin: boolean;
   readonly expands: boolean;
 }
 
-export type Command = Asked &
+export type Command = RequestOptions &
   (
     | ({ readonly do: 'create' } & Creation)
     | { readonly do: 'create badly'; readonly flaw: Flaw }
@@ -25,13 +25,13 @@ export type Command = Asked &
     | ({ readonly do: 'refund' } & Target & MoveFields)
     | ({ readonly do: 'end refund' } & Target & Ending)
     | ({ readonly do: 'move dispute' } & Target & Ending)
-    | ({ readonly do: 'as a stranger' } & Target)
+    | ({ readonly do: 'other organization' } & Target)
     | ({ readonly do: 'replay' } & Target)
     | ({ readonly do: 'reuse the key' } & Target)
   );
 
 interface Target {
-  /** Counted round among what the sequence has made. */
+  /** Index into the records that the sequence has created, modulo their number. */
   readonly at: number;
 }
 
@@ -42,7 +42,7 @@ export interface MoveFields {
   readonly failureCode: string | null;
 }
 
-export interface Creation {
+interface Creation {
   readonly amount: number;
   readonly currency: string;
   readonly isManual: boolean | null;
@@ -54,7 +54,7 @@ export interface Ending {
   readonly ask: { readonly action: string } | { readonly to: string } | null;
 }
 
-const flaws = ['zero', 'above the most', 'no currency', 'a field too many', 'no scenario'] as const;
+const flaws = ['zero', 'above the maximum', 'no currency', 'an extra field', 'no scenario'] as const;
 export type Flaw = (typeof flaws)[number];
 
 export const amountMax = 999_999_999_999;
@@ -82,7 +82,7 @@ const scenarios = [
 /** None, two or three decimal places, and codes in lower case, which are normalized. */
 const currencies = ['EUR', 'USD', 'eur', 'JPY', 'KRW', 'KWD', 'BHD'];
 
-// Amounts from 999,000,000 on stand for scenarios when none is named; the model knows no such words.
+// Without a scenario, amounts from 999,000,000 on select one. The model does not implement that.
 const amount = fc
   .oneof(
     { weight: 4, arbitrary: fc.integer({ min: 1, max: 20_000 }) },
@@ -92,7 +92,7 @@ const amount = fc
   )
   .filter((value) => value < 999_000_000 || value > 999_001_000);
 
-const asked = {
+const options = {
   app: fc.integer({ min: 0, max: apps - 1 }),
   isTwin: fc.integer({ min: 0, max: 15 }).map((n) => n === 15),
   expands: fc.boolean(),
@@ -101,7 +101,7 @@ const target = { at: fc.nat({ max: 11 }) };
 
 const creation = fc.record({
   do: fc.constant('create' as const),
-  ...asked,
+  ...options,
   amount,
   currency: fc.constantFrom(...currencies),
   isManual: fc.constantFrom(null, true, true, false),
@@ -129,18 +129,18 @@ const move = {
   failureCode: fc.constantFrom(null, ...declines),
 };
 
-/** A number takes one of the actions that are open then; a name is asked for whatever the state is. */
+/** A number selects one of the allowed actions; a name is sent in any state. */
 const action = fc.oneof<fc.WeightedArbitrary<string | number>[]>(
   { weight: 6, arbitrary: fc.nat({ max: 11 }) },
   { weight: 1, arbitrary: fc.constantFrom(...paymentActions) },
 );
 
-/** Where most of a life still lies ahead. */
+/** States that most transitions start from. */
 const halfWay: readonly Status[] = [
   ...(['authorized', 'partially_captured', 'captured', 'settled', 'partially_refunded', 'disputed'] as const),
 ];
 
-/** What the route refuses before anybody looks at the payment. */
+/** Bodies that schema validation rejects, in any state of the payment. */
 const badBodies: readonly object[] = [
   { action: 'settle', amount: 1 },
   { action: 'capture', amount: 0 },
@@ -165,7 +165,7 @@ const ending = (actions: readonly string[], states: readonly string[]) =>
     fc.constantFrom(...states).map((to) => ({ to })),
   );
 
-const of = <Do extends string>(name: Do) => ({ do: fc.constant(name), ...asked, ...target });
+const of = <Do extends string>(name: Do) => ({ do: fc.constant(name), ...options, ...target });
 
 const steps = {
   next: fc.record(of('next')),
@@ -186,11 +186,11 @@ const steps = {
   }),
   createBadly: fc.record({
     do: fc.constant('create badly' as const),
-    ...asked,
+    ...options,
     flaw: fc.constantFrom(...flaws),
   }),
   askBadly: fc.record({ ...of('ask badly'), body: fc.constantFrom(...badBodies) }),
-  asStranger: fc.record(of('as a stranger')),
+  asStranger: fc.record(of('other organization')),
   replay: fc.record(of('replay')),
   reuse: fc.record(of('reuse the key')),
 };
@@ -210,8 +210,8 @@ const everything: fc.WeightedArbitrary<Command>[] = [
   { weight: 1, arbitrary: steps.reuse },
 ];
 
-/** What brings one payment far: it follows its scenario most of the time, and that is how a third attempt is made. */
-const patience: fc.WeightedArbitrary<Command>[] = [
+/** Mostly steps of the scenario, so that one payment gets as far as a third attempt. */
+const mostlyNext: fc.WeightedArbitrary<Command>[] = [
   { weight: 8, arbitrary: steps.next },
   { weight: 2, arbitrary: steps.act },
   { weight: 1, arbitrary: steps.refund },
@@ -219,19 +219,19 @@ const patience: fc.WeightedArbitrary<Command>[] = [
   { weight: 1, arbitrary: steps.moveDispute },
 ];
 
-/** A sequence begins with a payment, so that what follows has something to move. */
-const beginning = (weighed: fc.WeightedArbitrary<Command>[]) =>
+/** A sequence starts with a payment, so that later commands have a target. */
+const startingWithPayment = (weighted: fc.WeightedArbitrary<Command>[]) =>
   fc
-    .tuple(creation, fc.array(fc.oneof(...weighed), { minLength: 1, maxLength: 22, size: 'max' }))
+    .tuple(creation, fc.array(fc.oneof(...weighted), { minLength: 1, maxLength: 22, size: 'max' }))
     .map(([first, rest]): readonly Command[] => [first, ...rest]);
 
 export const sequence = fc.oneof(
-  { weight: 3, arbitrary: beginning(everything) },
-  { weight: 1, arbitrary: beginning(patience) },
+  { weight: 3, arbitrary: startingWithPayment(everything) },
+  { weight: 1, arbitrary: startingWithPayment(mostlyNext) },
 );
 
-/** Outcomes and events that a long run must have met. */
-export const outcomesToMeet: readonly string[] = [
+/** Outcomes and events that a long run must produce. */
+export const requiredOutcomes: readonly string[] = [
   ...['201', '200', 'replayed', 'idempotency_key_reused', 'invalid_request', 'invalid_state_transition'],
   ...['amount_exceeds_capturable', 'amount_exceeds_refundable', 'amount_exceeds_disputable'],
   ...['currency_mismatch', 'unsupported_currency', 'resource_not_found'],

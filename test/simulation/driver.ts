@@ -1,4 +1,4 @@
-/** Runs one random sequence against the server and holds every answer against the model. */
+/** Runs one random sequence against the server and compares every response with the model. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   advanceDispute,
@@ -27,7 +27,7 @@ import { askOf, fieldsOf, flawed, formatted, likely, nonZero, paramsOf, pick, so
 export interface Tracked {
   readonly id: string;
   payment: Payment;
-  /** Null until the list has told it: a refund that a step of its payment made is not in the answer. */
+  /** Null until read from the list: the response to an advance of the payment does not contain a refund that it created. */
   readonly refundIds: (string | null)[];
   readonly disputeIds: string[];
 }
@@ -41,8 +41,8 @@ interface Sent {
   readonly text: string;
 }
 
-/** Where a record stands, as a refusal must tell it. */
-interface Place {
+/** State and allowed actions of a record, which an error response must report. */
+interface RecordState {
   readonly status: string;
   readonly open: readonly string[];
 }
@@ -50,30 +50,30 @@ interface Place {
 type Of<Do extends Command['do']> = Extract<Command, { readonly do: Do }>;
 
 const payments = 'developer_api_payments';
-const nobody = '0'.repeat(26);
+const missingSuffix = '0'.repeat(26);
 
-// What is tried instead when nothing is there to be ended.
-const someOfIt = { share: 300, currency: null, isFinal: false, failureCode: null } as const;
+// Parameters of the command that runs instead when there is no refund or dispute to end.
+const partOfIt = { share: 300, currency: null, isFinal: false, failureCode: null } as const;
 
-/** The answer is another than the model says; with all that was asked before. */
-export class Mismatch extends Error {
+/** A response differs from the model. The message has all previous requests. */
+class Mismatch extends Error {
   override readonly name = 'Mismatch';
 }
 
 export class Sequence {
   readonly tracked: Tracked[] = [];
   readonly outcomes = new Map<string, number>();
-  /** Requests whose answer is kept, which is what a replay finds. */
-  readonly kept: Sent[] = [];
+  /** Requests whose response is stored for replay. */
+  readonly replayable: Sent[] = [];
   readonly #organization: SimulationOrganization;
   readonly #number: number;
-  readonly #asked: number[];
+  readonly #requestCounts: number[];
   readonly #log: string[] = [];
 
   constructor(organization: SimulationOrganization, number: number) {
     this.#organization = organization;
     this.#number = number;
-    this.#asked = organization.applications.map(() => 0);
+    this.#requestCounts = organization.applications.map(() => 0);
   }
 
   async run(commands: readonly Command[]): Promise<void> {
@@ -81,8 +81,8 @@ export class Sequence {
       for (const command of commands) await this.#step(command);
       for (const tracked of this.tracked) await this.#checkTrail(tracked);
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
-      throw new Mismatch(`${words}\nsequence ${this.#number}:\n  ${this.#log.join('\n  ')}`, {
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Mismatch(`${message}\nsequence ${this.#number}:\n  ${this.#log.join('\n  ')}`, {
         cause: error,
       });
     }
@@ -104,7 +104,7 @@ export class Sequence {
       case 'walk':
         return this.#walk(command);
       case 'ask badly': {
-        const path = `${payments}/${this.#pick(command.at)?.id ?? `pay_${nobody}`}/advance`;
+        const path = `${payments}/${this.#pick(command.at)?.id ?? `pay_${missingSuffix}`}/advance`;
         return this.#refused(await this.#post(command, path, command.body), 'invalid_request');
       }
       case 'refund':
@@ -113,9 +113,9 @@ export class Sequence {
         return this.#endRefund(command);
       case 'move dispute':
         return this.#moveDispute(command);
-      case 'as a stranger': {
+      case 'other organization': {
         const path = `${payments}/${this.#pick(command.at)?.id}/${command.expands ? 'advance' : 'refund'}`;
-        this.#log.push(`as a stranger ${path}`);
+        this.#log.push(`other organization ${path}`);
         return this.#refused(
           await this.#organization.stranger.post(
             path,
@@ -126,9 +126,9 @@ export class Sequence {
         );
       }
       case 'replay':
-        return this.#replay(this.kept[command.at % Math.max(1, this.kept.length)]);
+        return this.#replay(this.replayable[command.at % Math.max(1, this.replayable.length)]);
       case 'reuse the key':
-        return this.#reuse(this.kept[command.at % Math.max(1, this.kept.length)]);
+        return this.#reuse(this.replayable[command.at % Math.max(1, this.replayable.length)]);
     }
   }
 
@@ -148,7 +148,7 @@ export class Sequence {
       scenario: scenario ?? 'approve',
       terms: this.#application(app).fee,
     });
-    this.#same('the status of a create', answer.status, 201);
+    this.#same('the status of the create request', answer.status, 201);
     this.#same('a new payment', shownPayment(answer.body), expectedPayment(payment));
     this.tracked.push({ id: answer.body.id, payment, refundIds: [], disputeIds: [] });
   }
@@ -156,7 +156,7 @@ export class Sequence {
   async #act(command: Of<'act'>): Promise<void> {
     const { payment } = this.#need(command.at);
     const open = likely(model.allowedActions(payment));
-    // Nothing is open to a payment at its end: then anything is asked.
+    // A final payment has no allowed actions: then any action is sent.
     const chosen = typeof command.action === 'string' ? command.action : open[command.action % open.length];
     const action = chosen ?? 'authorize';
     const params = paramsOf(command, payment, action);
@@ -182,8 +182,8 @@ export class Sequence {
     const before = tracked.payment;
     const outcome = decide(before);
     const answer = await this.#post(command, `${payments}/${tracked.id}/advance`, body);
-    if (isRefused(outcome)) return this.#refused(answer, outcome.refused, placeOf(before));
-    this.#same('the status of an advance', answer.status, 200);
+    if (isRefused(outcome)) return this.#refused(answer, outcome.refused, stateOf(before));
+    this.#same('the status of the advance request', answer.status, 200);
     this.#same('the payment', shownPayment(answer.body), expectedPayment(outcome));
     tracked.payment = outcome;
     if (outcome.refunds.length > before.refunds.length) tracked.refundIds.push(null);
@@ -195,15 +195,15 @@ export class Sequence {
   async #refund(command: Of<'refund'>): Promise<void> {
     const isOpen = ({ payment }: Tracked) => model.returnable(payment) > 0n && payment.status !== 'disputed';
     const tracked = pick(command.at, this.tracked, isOpen) ?? this.#need(command.at);
-    // What has nothing to give back yet is brought on its way instead.
+    // A payment with nothing to refund yet is captured instead.
     if (command.at > 2 && !isOpen(tracked)) return this.#step({ ...command, do: 'walk', to: 'captured' });
     const before = tracked.payment;
     const params = paramsOf(command, before, 'refund');
     const outcome = model.act(before, 'refund', params);
     const answer = await this.#post(command, `${payments}/${tracked.id}/refund`, fieldsOf(params));
-    if (isRefused(outcome)) return this.#refused(answer, outcome.refused, placeOf(before));
+    if (isRefused(outcome)) return this.#refused(answer, outcome.refused, stateOf(before));
     const index = outcome.refunds.length - 1;
-    this.#same('the status of a refund', answer.status, 201);
+    this.#same('the status of the refund request', answer.status, 201);
     this.#same('the refund', shownPart(answer.body), expectedRefund(tracked.id, outcome, index));
     tracked.payment = outcome;
     tracked.refundIds.push(answer.body.id);
@@ -216,15 +216,15 @@ export class Sequence {
     const isOpen = ({ tracked, i }: (typeof all)[number]) => tracked.payment.refunds[i]?.status === 'pending';
     const chosen = pick(command.at, all, isOpen);
     if (command.at > 1 && (!chosen || !isOpen(chosen)))
-      return this.#step({ ...command, do: 'refund', ...someOfIt });
+      return this.#step({ ...command, do: 'refund', ...partOfIt });
     if (!chosen) {
-      const path = `developer_api_refunds/rfd_${nobody}/advance`;
+      const path = `developer_api_refunds/rfd_${missingSuffix}/advance`;
       return this.#refused(await this.#post(command, path, command.ask ?? {}), 'resource_not_found');
     }
     const { tracked, i } = chosen;
     const before = tracked.payment;
     const refund = before.refunds[i];
-    if (!refund) throw new Error('a refund that is tracked is in the model');
+    if (!refund) throw new Error('a tracked refund is not in the model');
     const after = advanceRefund(before, i, askOf(command.ask));
     const path = `developer_api_refunds/${await this.#refundId(tracked, i)}/advance`;
     const answer = await this.#post(command, path, command.ask ?? {});
@@ -233,7 +233,7 @@ export class Sequence {
         status: refund.status,
         open: allowedRefundActions(refund),
       });
-    this.#same('the status of the end of a refund', answer.status, 200);
+    this.#same('the status of the refund advance', answer.status, 200);
     this.#same('the refund', shownPart(answer.body), expectedRefund(tracked.id, after, i));
     tracked.payment = after;
     this.#checkEntries(command, answer.body, before, after);
@@ -248,15 +248,15 @@ export class Sequence {
     };
     const chosen = pick(command.at, all, isOpen);
     if (command.at > 1 && (!chosen || !isOpen(chosen)))
-      return this.#step({ ...command, do: 'walk', to: 'disputed', ...someOfIt });
+      return this.#step({ ...command, do: 'walk', to: 'disputed', ...partOfIt });
     if (!chosen) {
-      const path = `developer_api_disputes/dsp_${nobody}/advance`;
+      const path = `developer_api_disputes/dsp_${missingSuffix}/advance`;
       return this.#refused(await this.#post(command, path, command.ask ?? {}), 'resource_not_found');
     }
     const { tracked, id, i } = chosen;
     const before = tracked.payment;
     const dispute = before.disputes[i];
-    if (!dispute) throw new Error('a dispute that is tracked is in the model');
+    if (!dispute) throw new Error('a tracked dispute is not in the model');
     const after = advanceDispute(before, i, askOf(command.ask));
     const answer = await this.#post(command, `developer_api_disputes/${id}/advance`, command.ask ?? {});
     if (isRefused(after))
@@ -264,7 +264,7 @@ export class Sequence {
         status: dispute.status,
         open: allowedDisputeActions(dispute),
       });
-    this.#same('the status of a move of a dispute', answer.status, 200);
+    this.#same('the status of the dispute advance', answer.status, 200);
     this.#same('the dispute', shownPart(answer.body), expectedDispute(tracked.id, after, i));
     tracked.payment = after;
     this.#checkEntries(command, answer.body, before, after);
@@ -278,7 +278,7 @@ export class Sequence {
     const answer = await this.#client(sent.app).post(path, body, key);
     this.#count('replayed');
     this.#same('a replay', [answer.status, answer.text], [sent.status, sent.text]);
-    this.#same('the mark of a replay', answer.isReplay, true);
+    this.#same('the replay header', answer.isReplay, true);
   }
 
   async #reuse(sent: Sent | undefined): Promise<void> {
@@ -289,11 +289,11 @@ export class Sequence {
     this.#refused(await this.#client(sent.app).post(payments, body, sent.key), 'idempotency_key_reused');
   }
 
-  /** Sends a request under a key of its own, which another application uses at about the same time for another request. */
+  /** Sends a request with a new key, which another application uses at about the same time for another request. */
   async #post(command: Command, path: string, body: object | undefined): Promise<Answer> {
     const { app, isTwin, expands } = command;
-    const number = this.#asked[app] ?? 0;
-    this.#asked[app] = number + 1;
+    const number = this.#requestCounts[app] ?? 0;
+    this.#requestCounts[app] = number + 1;
     const key = `k${this.#number + app}-${number}`;
     const mayExpand = path !== payments;
     const url = expands && mayExpand ? `${path}?expand=ledgerEntries` : path;
@@ -303,32 +303,36 @@ export class Sequence {
     this.#log.push(
       `app ${app} ${key}${isTwin ? ' twice' : ''} ${url} ${JSON.stringify(body) ?? ''} -> ${status} ${code ?? answer.body.status}`,
     );
-    const isKept = status < 300 || status === 409 || status === 422;
-    if (twin && isKept) {
-      this.#same('twins', twin.text, text);
-      const marks = [answer, twin].map(({ isReplay }) => isReplay);
-      this.#same('the marks of twins', marks.sort(), [false, true]);
+    const isStored = status < 300 || status === 409 || status === 422;
+    if (twin && isStored) {
+      this.#same('concurrent responses', twin.text, text);
+      const replayFlags = [answer, twin].map(({ isReplay }) => isReplay);
+      this.#same('the replay headers of concurrent responses', replayFlags.sort(), [false, true]);
     }
-    if (isKept) this.kept.push({ app, path: url, body, key, status, text });
+    if (isStored) this.replayable.push({ app, path: url, body, key, status, text });
     this.#count(code ?? String(status));
     return answer;
   }
 
-  #refused(answer: Answer, code: string, at?: Place): void {
+  #refused(answer: Answer, code: string, at?: RecordState): void {
     this.#same('the code', answer.code, code);
     if (code !== 'invalid_state_transition' || at === undefined) return;
     const { details, allowedActions } = answer.body.error;
     const found = { status: details?.status, open: allowedActions?.toSorted() };
-    this.#same('where the refusal says it is', found, { status: at.status, open: at.open.toSorted() });
+    this.#same('the state in the error response', found, { status: at.status, open: at.open.toSorted() });
   }
 
   #checkEntries(command: Command, body: Body, before: Payment, after: Payment): void {
     if (!command.expands) {
-      this.#same('entries that nobody asked for', body.ledgerEntries, undefined);
+      this.#same('ledger entries without expand', body.ledgerEntries, undefined);
       return;
     }
     const posted = postedBy(body.ledgerEntries as readonly Body[], after.currency);
-    this.#same('what was posted', sorted(posted), sorted(difference(balancesOf(before), balancesOf(after))));
+    this.#same(
+      'the posted entries',
+      sorted(posted),
+      sorted(difference(balancesOf(before), balancesOf(after))),
+    );
   }
 
   async #checkPayment({ id, payment }: Tracked): Promise<void> {
@@ -336,27 +340,27 @@ export class Sequence {
     this.#same(`payment ${id}`, shownPayment(body), expectedPayment(payment));
   }
 
-  /** At the end: the payment, its refunds and disputes, its history and its own share of the accounts. */
+  /** Final check of the payment, its refunds and disputes, its history and its account balances. */
   async #checkTrail(tracked: Tracked): Promise<void> {
     const { id, payment } = tracked;
     await this.#checkPayment(tracked);
     const history = await this.#client(0).get(`${payments}/${id}/history?limit=100`);
-    const told = history.body.data.map(({ version, from, to, event }) => {
+    const shown = history.body.data.map(({ version, from, to, event }) => {
       return { version, from, to, event: (event as { type: string } | null)?.type };
     });
     const wanted = transitionsOf(payment, 'payment').map(({ from, to, event }, i) => {
       return { version: i + 1, from, to, event };
     });
-    this.#same(`the history of ${id}`, told, wanted.toReversed());
+    this.#same(`the history of ${id}`, shown, wanted.toReversed());
     const balances = await this.#client(0).get(`developer_api_balances?paymentId=${id}`);
     const shares = balances.body.accounts as readonly { account: string; balance: number }[];
     const found = Object.fromEntries(shares.map(({ account, balance }) => [account, BigInt(balance)]));
-    const books = payment.transitions.length === 1 ? {} : balancesOf(payment);
-    this.#same(`the books of ${id}`, sorted(nonZero(found)), sorted(nonZero(books)));
+    const balancesWanted = payment.transitions.length === 1 ? {} : balancesOf(payment);
+    this.#same(`the balances of ${id}`, sorted(nonZero(found)), sorted(nonZero(balancesWanted)));
     for (const i of tracked.refundIds.keys()) await this.#refundId(tracked, i);
   }
 
-  /** A refund whose id no answer has shown is found in the list of its payment's refunds. */
+  /** Reads a refund id that no response has shown from the refund list of the payment. */
   async #refundId(tracked: Tracked, at: number): Promise<string> {
     if (tracked.refundIds[at] === null) {
       const listed = await this.#client(0).get(`developer_api_refunds?limit=100&paymentId=${tracked.id}`);
@@ -382,7 +386,7 @@ export class Sequence {
 
   #need(at: number): Tracked {
     const tracked = this.#pick(at);
-    if (!tracked) throw new Error('a sequence begins with a payment');
+    if (!tracked) throw new Error('a sequence must start with a payment');
     return tracked;
   }
 
@@ -399,11 +403,11 @@ export class Sequence {
   #same(what: string, found: unknown, wanted: unknown): void {
     if (isDeepStrictEqual(found, wanted)) return;
     throw new Error(
-      `${what} is not as the model says.\nfound  ${formatted(found)}\nwanted ${formatted(wanted)}`,
+      `${what} differs from the model.\nfound  ${formatted(found)}\nwanted ${formatted(wanted)}`,
     );
   }
 }
 
-function placeOf(payment: Payment): Place {
+function stateOf(payment: Payment): RecordState {
   return { status: payment.status, open: model.allowedActions(payment) };
 }

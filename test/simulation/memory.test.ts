@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { balancesOf } from '../model/balances.ts';
 import { effort, isThorough } from '../support/effort.ts';
-import { type Command, outcomesToMeet, sequence } from './commands.ts';
+import { type Command, requiredOutcomes, sequence } from './commands.ts';
 import { Sequence } from './driver.ts';
 import { memoryOrganization } from './memory.ts';
 
-/** More than model.test.ts runs on a database, and each outcome many times. */
+/** More than model.test.ts runs on a database; produces each outcome many times. */
 const SEQUENCES = effort(1_000, 100_000);
 
-/** What the server answers without asking a machine: replays, keys that are used again, requests of strangers. */
-const decidedByServer = new Set<Command['do']>(['replay', 'reuse the key', 'as a stranger']);
+/** Commands that the server answers without a state machine: replays, reused keys, requests of another organization. */
+const decidedByServer = new Set<Command['do']>(['replay', 'reuse the key', 'other organization']);
 const outcomesByServer = ['replayed', 'idempotency_key_reused'];
 
-test('random lives of payments in memory are what the model says, at every step and in all books', async () => {
-  const met = new Map<string, number>();
-  const meet = (what: string, count: number) => met.set(what, (met.get(what) ?? 0) + count);
+test('random payment sequences in memory match the model at every step and in all balances', async () => {
+  const counts = new Map<string, number>();
+  const record = (what: string, count: number) => counts.set(what, (counts.get(what) ?? 0) + count);
   await fc.assert(
     fc.asyncProperty(sequence, async (commands) => {
       const organization = memoryOrganization();
@@ -25,19 +25,20 @@ test('random lives of payments in memory are what the model says, at every step 
           .filter((command) => !decidedByServer.has(command.do))
           .map((command) => ({ ...command, isTwin: false })),
       );
-      expectBooks(running, organization);
-      for (const [outcome, count] of running.outcomes) meet(outcome, count);
-      for (const { payment } of running.tracked) for (const { event } of payment.transitions) meet(event, 1);
+      expectBalances(running, organization);
+      for (const [outcome, count] of running.outcomes) record(outcome, count);
+      for (const { payment } of running.tracked)
+        for (const { event } of payment.transitions) record(event, 1);
     }),
     { numRuns: SEQUENCES },
   );
-  const wanted = outcomesToMeet.filter((outcome) => !outcomesByServer.includes(outcome));
-  // The rarest comes 8 times in a thousand sequences: too few to promise one in every ordinary run.
-  if (isThorough) expect(wanted.filter((outcome) => !met.has(outcome))).toEqual([]);
+  const wanted = requiredOutcomes.filter((outcome) => !outcomesByServer.includes(outcome));
+  // The rarest outcome has 8 occurrences in 1,000 sequences: too few to require it in every ordinary run.
+  if (isThorough) expect(wanted.filter((outcome) => !counts.has(outcome))).toEqual([]);
 });
 
-/** Every account is the sum of what the model posts for each payment. */
-function expectBooks(
+/** Every account balance is the sum of the model's postings for each payment. */
+function expectBalances(
   { tracked }: Sequence,
   { runner }: Pick<ReturnType<typeof memoryOrganization>, 'runner'>,
 ): void {
@@ -51,6 +52,6 @@ function expectBooks(
   for (const [key, amount] of wanted) {
     const [account = '', currency = ''] = key.split(' ');
     if (runner.balance(account, currency) !== amount)
-      throw new Error(`${key} is ${runner.balance(account, currency)}, and the model says ${amount}`);
+      throw new Error(`${key} is ${runner.balance(account, currency)}, expected ${amount}`);
   }
 }

@@ -1,10 +1,11 @@
-/** The organization of a simulation in memory: the machines decide the same commands, without a server. */
+/** The simulation organization in memory: the state machines decide the same commands, without a server. */
 
 import {
   type ApplicationSettings,
   defaultApplicationSettings,
 } from '../../src/kernel/application-settings.ts';
 import { presentEntry } from '../../src/resources/ledger/views.ts';
+import type { RefundRow } from '../../src/resources/refunds/table.ts';
 import type { Body } from '../support/api-client.ts';
 import { CommandRunner } from '../support/command-runner.ts';
 import type { Answer, SimulationClient, SimulationOrganization } from './clients.ts';
@@ -31,7 +32,7 @@ export function memoryOrganization(): MemoryOrganization {
   return { runner, orgId: runner.orgId, applications, auditor, stranger: auditor };
 }
 
-/** Answers what a sequence asks for. Idempotency keys are of the server: none is repeated here. */
+/** Serves the requests of a sequence. The server handles idempotency keys, so no key is repeated here. */
 class MemoryClient implements SimulationClient {
   readonly #runner: CommandRunner;
   readonly #terms: ApplicationSettings;
@@ -70,7 +71,7 @@ class MemoryClient implements SimulationClient {
 
   #refunds(paymentId: string): readonly Body[] {
     const ofPayment = ({ paymentId: own }: { readonly paymentId: string }) => own === paymentId;
-    const rows = this.#runner.rows<{ orgId: string; id: string; paymentId: string }>('refund');
+    const rows = this.#runner.rows<RefundRow>('refund');
     return rows
       .filter(ofPayment)
       .map(({ id }) => this.#runner.show(id))

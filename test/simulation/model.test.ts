@@ -14,19 +14,19 @@ import {
   type SimulationClient,
   type SimulationOrganization,
 } from './clients.ts';
-import { type Command, outcomesToMeet, sequence } from './commands.ts';
+import { type Command, requiredOutcomes, sequence } from './commands.ts';
 import { Sequence } from './driver.ts';
 
-/** A failing run prints its own seed; the same seed gives the same sequences again. */
+/** A failing run prints its seed; the same seed reproduces the same sequences. */
 const RUNS_DEFAULT = effort(3, 100);
 const RUNS = Number(process.env.SANDBANK_SIMULATION_RUNS ?? RUNS_DEFAULT);
-/** Enough at once for the second lane of the engine, which opens for two dozen that wait. */
+/** Enough concurrent requests for a second batch in flight, which the engine starts when 24 commands wait. */
 const SEQUENCES = 100;
-/** Bundles at the same time: the batches of the server mix organizations, too. */
-const LANES = 2;
+/** Bundles run concurrently, so that engine batches mix organizations. */
+const BUNDLES_AT_ONCE = 2;
 const SHRINK_MS_MAX = 60_000;
 
-describe.each(databaseKinds)('random lives of payments on %s', (kind) => {
+describe.each(databaseKinds)('random payment sequences on %s', (kind) => {
   let server: Server;
   let stranger: SimulationClient;
   const audited: string[] = [];
@@ -36,7 +36,7 @@ describe.each(databaseKinds)('random lives of payments on %s', (kind) => {
     stranger = new ServerClient(server.app, (await tenant(server)).key);
   });
 
-  /** Sessions of the server do without scans and hash joins; an auditor reads everything and wants them. */
+  /** Server sessions disable sequential scans and hash joins; the audit reads all rows and needs them. */
   function asAuditor<Result>(work: (query: Query) => Promise<Result>): Promise<Result> {
     return server.database.transaction(async (connection) => {
       await connection.script(
@@ -46,7 +46,7 @@ describe.each(databaseKinds)('random lives of payments on %s', (kind) => {
     });
   }
 
-  /** Sequences at the same time in a organization of their own, then the books of that organization. */
+  /** Runs sequences concurrently in a new organization, then checks its balances and rows. */
   async function runBundle(sequences: readonly Commands[]): Promise<readonly Sequence[]> {
     const organization = await createOrganization(server, stranger);
     const running = sequences.map((_commands, i) => new Sequence(organization, i));
@@ -54,13 +54,13 @@ describe.each(databaseKinds)('random lives of payments on %s', (kind) => {
     ended.forEach((end, i) => {
       if (end.status === 'rejected') throw new FailedAt(i, end.reason);
     });
-    await checkBooks(organization, running);
+    await checkBalances(organization, running);
     await checkRows(organization, running);
     audited.push(organization.orgId);
     return running;
   }
 
-  async function checkBooks(
+  async function checkBalances(
     organization: SimulationOrganization,
     running: readonly Sequence[],
   ): Promise<void> {
@@ -98,62 +98,65 @@ describe.each(databaseKinds)('random lives of payments on %s', (kind) => {
         (select count(*) from payments where org_id = '${orgId}')::integer as payments,
         (select count(*) from events where org_id = '${orgId}')::integer as events,
         (select count(*) from provider_events where org_id = '${orgId}' and outcome = 'applied')::integer as applied,
-        (select count(*) from idempotency where org_id = '${orgId}')::integer as kept`);
+        (select count(*) from idempotency where org_id = '${orgId}')::integer as stored`);
       expect(counts).toEqual([
         {
           payments: payments.length,
           events: total(payments, eventsOf),
           applied: total(payments, appliedOf),
-          kept: running.reduce((sum, { kept }) => sum + kept.length, 0),
+          stored: running.reduce((sum, { replayable }) => sum + replayable.length, 0),
         },
       ]);
     });
   }
 
-  /** The smallest sequence that fails by itself, or among those it failed with, in words. */
+  /** Describes the smallest sequence that fails alone, or else together with the others of its bundle. */
   async function shrunk(seed: number, bundle: readonly Commands[], error: unknown): Promise<string> {
     const at = error instanceof FailedAt ? [error.at] : [...bundle.keys()];
     const settings = { interruptAfterTimeLimit: SHRINK_MS_MAX };
     for (const i of at) {
       const alone = await check(seed + i, (commands) => runBundle([commands]), settings);
-      if (alone.failed) return wordsOf(alone);
+      if (alone.failed) return descriptionOf(alone);
     }
     for (const i of at.slice(0, 1)) {
       const among = await check(seed + i, (commands) => runBundle(bundle.with(i, commands)), settings);
-      if (among.failed) return `Only among the others of its run: ${wordsOf(among)}`;
+      if (among.failed) return `Fails only together with its bundle: ${descriptionOf(among)}`;
     }
-    return `It did not fail again: ${error instanceof Error ? error.message : String(error)}`;
+    return `Not reproduced: ${error instanceof Error ? error.message : String(error)}`;
   }
 
-  test('are what the model says, at every step and in all books', { timeout: 1_200_000 }, async () => {
+  test('match the model at every step and in all balances', { timeout: 1_200_000 }, async () => {
     const totals = new Totals();
     const startedAt = performance.now();
     let runs = 0;
-    const lane = async (): Promise<void> => {
+    const runBundles = async (): Promise<void> => {
       while (runs < RUNS) {
         const seed = testSeed + runs * SEQUENCES;
         runs += 1;
         const bundle = await Promise.all(Array.from({ length: SEQUENCES }, (_, i) => drawn(seed + i)));
         const failure = await runBundle(bundle).then(
           (running) => totals.add(running, bundle),
-          async (error: unknown) => ({ error, words: await shrunk(seed, bundle, error) }),
+          async (error: unknown) => ({ error, description: await shrunk(seed, bundle, error) }),
         );
         if (failure) {
           const again = `SANDBANK_TEST_SEED=${seed} SANDBANK_SIMULATION_RUNS=1`;
-          throw new Error(`The model and the server disagree; again with ${again}\n${failure.words}`, {
-            cause: failure.error,
-          });
+          throw new Error(
+            `The server differs from the model. Reproduce with ${again}\n${failure.description}`,
+            {
+              cause: failure.error,
+            },
+          );
         }
       }
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    await Promise.all(Array.from({ length: BUNDLES_AT_ONCE }, runBundles));
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    console.log(`${kind}: seed ${testSeed}, ${runs} runs, ${totals.words()}, in ${seconds} s`);
-    // Once more at the end, one after the other: nobody has touched the books of another since.
+    console.log(`${kind}: seed ${testSeed}, ${runs} runs, ${totals.summary()}, in ${seconds} s`);
+    // Check all organizations again at the end: no sequence has changed rows of another organization.
     await asAuditor(async (query) => {
       for (const orgId of audited) expect(await auditRows(query, orgId)).toEqual([]);
     });
-    expect(totals.unmet()).toEqual([]);
+    expect(totals.missing()).toEqual([]);
   });
 });
 
@@ -169,7 +172,7 @@ class FailedAt extends Error {
   }
 }
 
-/** Each sequence has a seed of its own, so that one alone can be made again, and made smaller. */
+/** Each sequence has its own seed, so that it can be reproduced and shrunk alone. */
 function check(seed: number, run: (commands: Commands) => Promise<unknown>, settings: object = {}) {
   const property = fc.asyncProperty(sequence, async (commands) => {
     await run(commands);
@@ -185,14 +188,18 @@ async function drawn(seed: number): Promise<Commands> {
   return drawnCommands;
 }
 
-function wordsOf({ counterexample, errorInstance, numShrinks }: Awaited<ReturnType<typeof check>>): string {
-  const words = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
-  return `${words}\nshrunk ${numShrinks} times to: ${JSON.stringify(counterexample?.[0])}`;
+function descriptionOf({
+  counterexample,
+  errorInstance,
+  numShrinks,
+}: Awaited<ReturnType<typeof check>>): string {
+  const message = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  return `${message}\nshrunk ${numShrinks} times to: ${JSON.stringify(counterexample?.[0])}`;
 }
 
 const eventsOf = ({ transitions }: Payment): number => transitions.length;
 
-/** The provider reports every transition of a payment but its creation and a retry, and those of a dispute that stays open. */
+/** The provider reports every payment transition except creation and retry, and the dispute transitions that leave it open. */
 const appliedOf = (payment: Payment): number =>
   transitionsOf(payment, 'payment').length -
   1 -
@@ -206,35 +213,35 @@ function total(payments: readonly Payment[], count: (payment: Payment) => number
   return payments.reduce((sum, payment) => sum + count(payment), 0);
 }
 
-/** What ran, and whether it was worth running: every state and every answer must have been met. */
+/** Counts commands and outcomes: a long run must produce every required outcome. */
 class Totals {
   #sequences = 0;
   #commands = 0;
-  #moves = 0;
-  readonly #met = new Map<string, number>();
+  #transitions = 0;
+  readonly #counts = new Map<string, number>();
 
   add(running: readonly Sequence[], sequences: readonly Commands[]): void {
     this.#sequences += running.length;
     this.#commands += sequences.reduce((sum, commands) => sum + commands.length, 0);
     for (const { outcomes, tracked } of running) {
-      for (const [outcome, count] of outcomes) this.#meet(outcome, count);
+      for (const [outcome, count] of outcomes) this.#record(outcome, count);
       for (const { payment } of tracked) {
-        this.#moves += eventsOf(payment);
-        for (const { event } of payment.transitions) this.#meet(event, 1);
+        this.#transitions += eventsOf(payment);
+        for (const { event } of payment.transitions) this.#record(event, 1);
       }
     }
   }
 
-  #meet(what: string, count: number): void {
-    this.#met.set(what, (this.#met.get(what) ?? 0) + count);
+  #record(what: string, count: number): void {
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + count);
   }
 
-  words(): string {
-    return `${this.#sequences} sequences, ${this.#commands} commands, ${this.#moves} moves, ${this.#met.size} kinds of outcome`;
+  summary(): string {
+    return `${this.#sequences} sequences, ${this.#commands} commands, ${this.#transitions} transitions, ${this.#counts.size} distinct outcomes`;
   }
 
-  /** Asked only of runs so long that each of these is met many times over. */
-  unmet(): readonly string[] {
-    return this.#sequences < 1_000 ? [] : outcomesToMeet.filter((what) => !this.#met.has(what));
+  /** Checked only in runs long enough to produce each of these many times. */
+  missing(): readonly string[] {
+    return this.#sequences < 1_000 ? [] : requiredOutcomes.filter((what) => !this.#counts.has(what));
   }
 }

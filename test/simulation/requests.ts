@@ -1,4 +1,4 @@
-/** Turns random commands into requests and into calls of the model, and formats amounts for comparison. */
+/** Converts random commands into requests and model calls, and formats amounts for comparison. */
 import type { Advance } from '../model/advance.ts';
 import { type Params, type Payment, returnable } from '../model/payments.ts';
 import { amountMax, type Ending, type Flaw, type MoveFields } from './commands.ts';
@@ -7,13 +7,13 @@ const currencyOther = 'CHF';
 
 export const flawed: Readonly<Record<Flaw, object>> = {
   zero: { amount: 0, currency: 'EUR' },
-  'above the most': { amount: amountMax + 1, currency: 'EUR' },
+  'above the maximum': { amount: amountMax + 1, currency: 'EUR' },
   'no currency': { amount: 1, currency: 'ZZZ' },
-  'a field too many': { amount: 1, currency: 'EUR', amountCaptured: 1 },
+  'an extra field': { amount: 1, currency: 'EUR', amountCaptured: 1 },
   'no scenario': { amount: 1, currency: 'EUR', scenario: [] },
 };
 
-/** The parameters that an action takes, with amounts as shares of what is left to it. */
+/** Parameters of an action, with amounts as shares of the remaining amount. */
 export function paramsOf(fields: MoveFields, payment: Payment, action: string): Params {
   if (action === 'fail') return fields.failureCode === null ? {} : { failureCode: fields.failureCode };
   if (action !== 'capture' && action !== 'refund' && action !== 'dispute') return {};
@@ -49,12 +49,12 @@ export function askOf(ask: Ending['ask']): Advance {
   return 'action' in ask ? { by: 'action', action: ask.action } : { by: 'to', to: ask.to };
 }
 
-/** Actions that move money, twice as often as the others. */
+/** Lists actions that move money twice, so that they are chosen twice as often. */
 export function likely(actions: readonly string[]): readonly string[] {
   return actions.flatMap((action) => (/capture|refund|dispute/.test(action) ? [action, action] : [action]));
 }
 
-/** Usually a record that is not final, because a final one refuses everything. */
+/** Usually picks a record that is not final, because a final one rejects every action. */
 export function pick<Item>(
   at: number,
   all: readonly Item[],

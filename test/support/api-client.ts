@@ -18,7 +18,7 @@ export interface ErrorPart {
   readonly docUrl: string;
 }
 
-/** What a test reads of a body. Which of it is there depends on `object`; a wrong guess fails the expectation. */
+/** The body fields that tests read. Which of them exist depends on `object`; a wrong assumption fails the expectation. */
 export interface Body {
   readonly object: string;
   readonly sandbox: boolean;
@@ -46,11 +46,11 @@ export interface Call {
   readonly method?: string;
   readonly query?: string;
   readonly body?: unknown;
-  /** The body as it goes over the wire, where JSON.stringify cannot write it. */
+  /** The raw body, for bytes that JSON.stringify cannot produce. */
   readonly raw?: InjectOptions['payload'];
-  /** Null leaves the header out; undefined takes a fresh one for every POST. */
+  /** Null omits the header; undefined sends a new key with every POST. */
   readonly idempotencyKey?: string | null;
-  /** Null leaves out what the client would send. */
+  /** Null omits a header that the client would send. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly remoteAddress?: string;
 }
@@ -58,8 +58,8 @@ export interface Call {
 const requestIdPattern = new RegExp(idPattern('request'));
 
 /**
- * A thin client over `inject`. What the contract promises of every answer is expected of every answer here, so that no
- * test can forget it: the envelope, the headers, and for an error the shape and the status of its code.
+ * A thin client over `inject`. It checks the contract of every response, so that no test can forget it: the envelope, the headers, and
+ * for an error its fields and the status of its code.
  */
 export class ApiClient {
   readonly #app: FastifyInstance;
@@ -115,8 +115,8 @@ export class ApiClient {
 }
 
 /**
- * What the contract promises of every response. Plain comparisons: an `expect` takes as long as a small request, and these would be 20 for
- * each of some 100,000 responses.
+ * The guarantees for every response. Plain comparisons: an `expect` takes as long as a small request, and there would be 20 for each of
+ * some 100,000 responses.
  */
 export function expectEnvelope(answer: Omit<Answer, 'body' | 'code'>, body: Body): void {
   const { headers, status, text } = answer;
@@ -132,7 +132,7 @@ export function expectEnvelope(answer: Omit<Answer, 'body' | 'code'>, body: Body
     status: isWord(body.status) && (body.status === 'error') === isError,
     requestId: requestIdPattern.test(String(body.requestId)) && (body.requestId === requestId) === !isReplay,
     ...(isError ? errorPromises(status, body) : {}),
-  }).filter(([, isKept]) => !isKept);
+  }).filter(([, isFulfilled]) => !isFulfilled);
   if (broken.length > 0)
     expect.fail(`${broken.map(([name]) => name).join(', ')} of the response is wrong: ${status} ${text}`);
 }
@@ -161,7 +161,7 @@ export function expectOk(answer: Pick<Answer, 'status' | 'text' | 'body'>): Body
   return answer.body;
 }
 
-/** The second response repeats the first one and says so. */
+/** The second response is a replay of the first and has the replay header. */
 export function expectReplay(replay: Answer, first: Answer): void {
   expect([replay.status, replay.text]).toEqual([first.status, first.text]);
   expect(replay.headers['idempotent-replayed']).toBe('true');

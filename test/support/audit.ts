@@ -82,7 +82,7 @@ const checks: Readonly<Record<string, string>> = {
       on h.org_id = r.org_id and h.resource_id = r.id and h.resource = r.resource and h.version = r.version
       and h.to_status = r.status
     where h.version is null`,
-  'a history has a gap, or goes on past its record': `
+  'a history has a gap, or continues past its record': `
     select h.org_id, h.resource_id from state_history h join ${records} r on r.org_id = h.org_id and r.id = h.resource_id
     group by h.org_id, h.resource_id, r.version
     having count(*) <> r.version or min(h.version) <> 1 or max(h.version) <> r.version`,

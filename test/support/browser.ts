@@ -1,14 +1,14 @@
 /**
  * Kit for the tests in `test/browser`, which drive a real Chromium against the real server process.
  *
- * What a test author needs to know:
+ * For test authors:
  *
  * - **One server and one browser for a file.** `useBrowser()` starts both before the first test and stops them after the
  *   last one. Starting them takes several seconds, so tests share them and get their own organization or person instead.
  * - **One tab for a test.** `suite.openTab(test, options)` opens a fresh browser context and closes it when the test
  *   ends. `test` is the context that Vitest passes to the test function. Pass `storageState` to start signed in: signing
  *   in through the form costs a second, and the server throttles it.
- * - **One test for a flow.** A flow that needs the result of its previous step is one test made of `step()` calls, so
+ * - **One test for a flow.** A flow that needs the result of its previous step is one test with several `step()` calls, so
  *   that a failure produces one error, which names the step, instead of one error for every later step.
  * - **Check the effect.** A flow ends with a check through the API, the webhook receiver or the database. A toast only
  *   shows that the page believes in success.
@@ -44,7 +44,7 @@ const expectedStatus = /the server responded with a status of (4\d\d|503)/;
 /** One keeps the browser busy while the other waits for the server. More only compete for the processor. */
 const lentTabsMax = 2;
 
-export type Theme = 'light' | 'dark';
+type Theme = 'light' | 'dark';
 
 export const desktop = { width: 1280, height: 800 } as const;
 export const phone = { width: 390, height: 844 } as const;
@@ -55,7 +55,7 @@ export type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 export interface TabOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly theme?: Theme;
-  /** The state of somebody who is signed in. */
+  /** The cookies and storage of a signed-in person. */
   readonly storageState?: StorageState;
   readonly javaScriptEnabled?: boolean;
   /** Complaints that are expected, such as those of third-party code. */
@@ -189,7 +189,7 @@ export async function step<Result>(name: string, run: () => Promise<Result>): Pr
   }
 }
 
-export function openBrowser(): Promise<Browser> {
+function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: inject('chromium'),
     args: [
@@ -279,7 +279,7 @@ export async function signIn(page: Page, { email, password }: Credentials): Prom
 }
 
 /** The HTML of the page, its storage and its history state: everywhere a secret could leak to. */
-export async function everythingOf(page: Page): Promise<string> {
+export async function pageContent(page: Page): Promise<string> {
   const stored = await page.evaluate('JSON.stringify([localStorage, sessionStorage, history.state])');
   return `${await page.content()}${stored}`;
 }

@@ -4,8 +4,8 @@ import { chromium } from 'playwright-core';
 import { canInstallPackages, installPackages } from './apt.ts';
 
 /**
- * The browser of the tests. What is on the machine is used; where we are root and have Debian's packages, as in most CI
- * images, it is installed. With CI=true a run without a browser fails; elsewhere its tests are skipped, by name.
+ * The browser of the tests. Uses an installed browser; as root on Debian, as in most CI images, installs one. With CI=true a run without
+ * a browser fails; elsewhere the browser tests are skipped, by name.
  */
 export type Found = { readonly file: string } | { readonly missing: string };
 
@@ -29,7 +29,7 @@ function onPath(env: Readonly<Record<string, string | undefined>>): string | und
   return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isRunnable);
 }
 
-/** One that `npx playwright-core install chromium` has put into its cache. */
+/** The browser that `npx playwright-core install chromium` has cached. */
 function ofPlaywright(): string | undefined {
   const file = chromium.executablePath();
   return isRunnable(file) ? file : undefined;

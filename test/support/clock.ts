@@ -1,4 +1,4 @@
-/** An application clock in tests: its calls, its timers and the effects of an advance. */
+/** Application clocks in tests: calls, timers and the effects of an advance. */
 import { expect } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type ApiClient, type Body, type Call, expectOk } from './api-client.ts';
@@ -26,7 +26,7 @@ export interface Effect {
   readonly event?: string;
 }
 
-export interface ClockBody extends Body {
+interface ClockBody extends Body {
   readonly now: string;
   readonly offsetSeconds: number;
 }

@@ -1,6 +1,6 @@
 import { openReceiver } from '../support/receiver.ts';
 
-/** A span as a collector gets it, with its attributes as a record. */
+/** An exported span, with its attributes as a record. */
 export interface SeenSpan {
   readonly name: string;
   readonly kind: number;
@@ -31,7 +31,7 @@ interface Exported {
   }[];
 }
 
-/** A collector of OTLP over HTTP, with JSON. */
+/** A collector for OTLP over HTTP with JSON. */
 export async function openCollector() {
   const receiver = await openReceiver((_received, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}'),

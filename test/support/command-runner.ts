@@ -7,7 +7,7 @@ import {
   providerEventRows,
   settlementLineRows,
 } from '../../src/engine/derive.ts';
-import { refusalAnswer, type Submission } from '../../src/engine/submission.ts';
+import { refusalAnswer } from '../../src/engine/submission.ts';
 import { type Check, compileBody } from '../../src/http/validate.ts';
 import {
   type ApplicationSettings,
@@ -22,9 +22,9 @@ import type {
   Change,
   CommandContext,
   CommandKind,
-  CommandRequest,
   LoadedRows,
   Read,
+  RequestContext,
   StatefulRow,
 } from '../../src/kernel/command.ts';
 import { successStatus } from '../../src/kernel/envelope.ts';
@@ -34,6 +34,7 @@ import { encodeSuffix, formatId, type IdKind } from '../../src/kernel/ids.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
 import type { ApiWriteRoute } from '../../src/kernel/route.ts';
 import { strict } from '../../src/kernel/schema.ts';
+import type { Submission } from '../../src/kernel/submission.ts';
 import type { AnyRow, Instant } from '../../src/kernel/table.ts';
 import { providers } from '../../src/provider/index.ts';
 import type { AuditRow } from '../../src/resources/audit/table.ts';
@@ -66,11 +67,13 @@ export interface Written {
   readonly audit: readonly AuditRow[];
 }
 
-export interface Response {
+export interface Response<Result = unknown> {
   readonly status: number;
   readonly code: ErrorCode | null;
   readonly text: string;
   readonly body: Body;
+  /** The typed result of an accepted command. */
+  readonly result?: Result | undefined;
 }
 
 export interface RunnerOptions {
@@ -84,8 +87,8 @@ const start: Instant = Date.parse('2026-11-16T09:00:00.000Z');
 const byName: ReadonlyMap<string, AnyResource> = new Map(resources.map((one) => [one.name, one]));
 
 /**
- * Runs commands on rows in memory: no server, no database, less than a millisecond each. Reads are declared, decisions made and
- * side rows derived as the engine does, by the same functions; only loading and writing are replaced by maps.
+ * Runs commands on rows in memory: no server, no database, less than a millisecond each. It declares reads, makes decisions and
+ * derives side rows with the functions of the engine; only loading and writing are replaced by maps.
  *
  *     const runner = new CommandRunner();
  *     const payment = runner.post('developer_api_payments', { amount: 1250, currency: 'EUR' }).body;
@@ -174,7 +177,7 @@ export class CommandRunner {
     return [...this.#rows.values()].filter(isOne) as readonly AnyRow[] as readonly Row[];
   }
 
-  /** Stores rows as they are, for tests that start from given rows. */
+  /** Stores rows directly, for tests that start from existing rows. */
   given(...rows: readonly AnyRow[]): this {
     for (const row of rows) this.#rows.set(row.id, row);
     return this;
@@ -220,11 +223,15 @@ export class CommandRunner {
   }
 
   /** Runs one command, as if it were alone in its batch. */
-  run<Input>(kind: CommandKind<Input>, input: Input): Response {
+  run<Input, Result>(kind: CommandKind<Input, Result>, input: Input): Response<Result> {
     return this.#run(kind, input, this.#request());
   }
 
-  #run<Input>(kind: CommandKind<Input>, input: Input, request: CommandRequest): Response {
+  #run<Input, Result>(
+    kind: CommandKind<Input, Result>,
+    input: Input,
+    request: RequestContext,
+  ): Response<Result> {
     const submission: Submission = {
       kind,
       input,
@@ -261,16 +268,17 @@ export class CommandRunner {
     const request = this.#request();
     const begun = this.#run(beginAdvance, { by, key: 'key', fingerprint: '' }, request);
     if (begun.code !== null) return begun;
-    const { to, turn } = begun.body as unknown as { to: Instant; turn: number };
+    assert(begun.result, begun.text);
+    const { to, turn } = begun.result;
     const happened: Effect[] = [];
     while (this.#dueUntil(to).length > 0) {
       const fired = this.#run(fireTimers, this.#round(to, turn, 1_000), request);
-      assert(fired.code === null, fired.text);
-      happened.push(...(fired.body.happened as readonly Effect[]));
+      assert(fired.result, fired.text);
+      happened.push(...fired.result.happened);
     }
     const [first] = this.#dueUntil(Number.MAX_SAFE_INTEGER).toSorted((a, b) => a.at - b.at);
     const next = first === undefined ? null : { at: first.at, type: first.resource, id: first.id };
-    return this.#run(finishAdvance, { turn, happened, left: null, next, isThere: true }, request);
+    return this.#run(finishAdvance, { turn, happened, left: null, next, hasArrived: true }, request);
   }
 
   #dueUntil(until: Instant) {
@@ -293,7 +301,7 @@ export class CommandRunner {
     return suffixAt(this.wallNow, this.#ids + 3);
   }
 
-  #request(): CommandRequest {
+  #request(): RequestContext {
     this.#commands += 1;
     const suffix = this.#suffix();
     return {
@@ -323,7 +331,7 @@ export class CommandRunner {
     };
   }
 
-  #write({ changes, events = [], answer }: Accepted, submission: Submission): void {
+  #write({ changes, events = [], answer }: Accepted<unknown>, submission: Submission): void {
     const { context } = submission;
     const nextSuffix = () => this.#suffix();
     for (const { account, currency, balance } of balanceRows(changes)) {
@@ -346,7 +354,7 @@ export class CommandRunner {
     this.#written.audit.push(auditRow(submission, { resource: answer.resource, id: answer.row.id }, null));
   }
 
-  #event(context: CommandRequest, change: Change): EventRow | undefined {
+  #event(context: RequestContext, change: Change): EventRow | undefined {
     const resource = resourceOf(change.resource);
     const { appId } = change.row;
     if (!resource.emitsEvents || change.emitsNoEvent || appId === undefined) return undefined;
@@ -354,17 +362,17 @@ export class CommandRunner {
     return eventRow(context, change, formatId('event', this.#suffix()), appId, data);
   }
 
-  #respond<Input>(
-    kind: CommandKind<Input>,
-    { answer, fields }: Accepted,
-    { requestId }: CommandRequest,
-  ): Response {
+  #respond<Input, Result>(
+    kind: CommandKind<Input, Result>,
+    { answer, fields, result }: Accepted<Result>,
+    { requestId }: RequestContext,
+  ): Response<Result> {
     const shown = answer.shown ?? resourceOf(answer.resource).present(answer.row as StatefulRow);
     const text = JSON.stringify({ ...shown, requestId, ...fields });
-    return { status: successStatus[kind.success], code: null, text, body: JSON.parse(text) as Body };
+    return { status: successStatus[kind.success], code: null, text, body: JSON.parse(text) as Body, result };
   }
 
-  #refused(refusal: Refusal, { requestId }: CommandRequest): Response {
+  #refused(refusal: Refusal, { requestId }: RequestContext): Response<never> {
     const { status, body: text, code } = refusalAnswer(refusal, requestId, '/docs');
     return { status, code, text, body: JSON.parse(text) as Body };
   }

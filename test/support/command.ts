@@ -42,8 +42,8 @@ const environmentOf = (env: CommandOptions['env']) => ({
 });
 
 /**
- * Runs a command in this process, through the same function as the binary; a start of the binary costs 0.3 s of CPU. What only a
- * process shows (the real exit code, pipes, signals, `start`) needs `runBinary`: test/process/cli.
+ * Runs a command in this process, through the same function as the binary; a start of the binary costs 0.3 s of CPU. Behaviour that
+ * only a process has (the real exit code, pipes, signals, `start`) needs `runBinary`: test/process/cli.
  */
 export async function run(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
   const { env, directory = emptyDirectory, input = '' } = options;
@@ -124,7 +124,7 @@ export class RunningCommand {
   }
 }
 
-/** A server on a socket, an organization of its own, and the command with that organization's key. */
+/** A server on a socket, a new organization, and the command with that organization's key. */
 export interface CommandWorld {
   readonly server: Server;
   readonly url: string;

@@ -3,16 +3,16 @@ import { openApiDocument } from '../../src/http/openapi.ts';
 import { type ErrorCode, errorCatalogue, isErrorCode } from '../../src/kernel/errors.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 
-/** A request and its answer, as the server saw them. */
+/** A request and its response, as the server sees them. */
 export interface Exchange {
   readonly operationId: string;
-  /** People meet the same routes as keys do, and errors of their own besides. */
+  /** Console requests use the same routes as API keys, and have additional errors. */
   readonly isOfConsole: boolean;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  /** Undefined where there is no text to look at. */
+  /** Undefined if the response has no text body. */
   readonly text: string | undefined;
-  readonly asked: {
+  readonly request: {
     readonly headers: Readonly<Record<string, unknown>>;
     readonly query: Readonly<Record<string, unknown>>;
     readonly body: unknown;
@@ -52,7 +52,7 @@ interface Document {
   readonly components: Readonly<Record<string, unknown>>;
 }
 
-/** They belong to how an answer travels, and say nothing of the API. */
+/** Transport headers, which the OpenAPI document does not list. */
 const transport: ReadonlySet<string> = new Set([
   ...[
     'content-type',
@@ -64,13 +64,13 @@ const transport: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Made when the first answer comes, once in a process: the document takes longer than a check. */
-let made: Contract | undefined;
+/** Created at the first response, once per process: building the document takes longer than a check. */
+let contract: Contract | undefined;
 
-/** All that an exchange has that the document does not, and the other way around. */
+/** All differences between an exchange and the document. */
 export function faultsOf(exchange: Exchange): readonly string[] {
-  made ??= new Contract(openApiDocument(routes, eventCatalogue, '') as unknown as Document);
-  return made.faultsOf(exchange);
+  contract ??= new Contract(openApiDocument(routes, eventCatalogue, '') as unknown as Document);
+  return contract.faultsOf(exchange);
 }
 
 class Contract {
@@ -83,7 +83,7 @@ class Contract {
     this.#document = document;
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     this.#operations = new Map(operations.map((operation) => [operation.operationId, operation]));
-    // What is shown has exactly the fields that the document names, and times in one form.
+    // Responses have exactly the documented fields, and times in one format.
     this.#answers = new Validators(closed(document.components), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     this.#requests = new Validators(
       document.components,
@@ -123,9 +123,9 @@ class Contract {
     return [
       ...undeclared.map((name) => `header ${name} is not declared`),
       ...missing
-        // A browser is not asked for a key.
+        // Console responses do not request an API key.
         .filter(([name]) => !(isOfConsole && name === 'www-authenticate'))
-        .map(([name]) => `header ${name} is promised, and absent`),
+        .map(([name]) => `header ${name} is required but missing`),
       ...wrong,
     ];
   }
@@ -148,24 +148,24 @@ class Contract {
     ];
   }
 
-  /** What was accepted must be something that the document allows. */
-  #requestFaults({ asked, isOfConsole }: Exchange, operation: Operation): string[] {
+  /** Accepted requests must be valid according to the document. */
+  #requestFaults({ request, isOfConsole }: Exchange, operation: Operation): string[] {
     const parameters = operation.parameters.flatMap((part) => this.#resolve(part) ?? []);
     const inQuery = new Set(parameters.filter((one) => one.in === 'query').map(({ name }) => name));
-    const unknown = Object.keys(asked.query).filter((name) => !inQuery.has(name));
+    const unknown = Object.keys(request.query).filter((name) => !inQuery.has(name));
     const faults = parameters.flatMap(({ name, in: place, required, schema }) => {
       if (place === 'path') return [];
-      const value = place === 'query' ? asked.query[name] : asked.headers[name.toLowerCase()];
+      const value = place === 'query' ? request.query[name] : request.headers[name.toLowerCase()];
       if (value !== undefined)
         return this.#requests.faults(schema, coerced(value, schema), `${place} ${name}`);
       return required && !isOfConsole
-        ? [`${place} ${name} is required, and a request without it was accepted`]
+        ? [`${place} ${name} is required, but a request without it was accepted`]
         : [];
     });
     return [
-      ...unknown.map((name) => `query ${name} was accepted, and is not declared`),
+      ...unknown.map((name) => `query ${name} was accepted but is not declared`),
       ...faults,
-      ...this.#sentFaults(asked.body, operation),
+      ...this.#sentFaults(request.body, operation),
     ];
   }
 
@@ -173,14 +173,14 @@ class Contract {
     if (!requestBody)
       return body === undefined || Object.keys(body as object).length === 0
         ? []
-        : ['a body was accepted, and none is declared'];
+        : ['a body was accepted but is not declared'];
     if (body === undefined) return requestBody.required ? ['a request without a body was accepted'] : [];
     const schema = requestBody.content['application/json']?.schema ?? {};
     return this.#requests.faults(schema, body, 'the accepted body');
   }
 }
 
-/** Compiled when they are first needed, and kept by the schema. */
+/** Validators, compiled on first use and cached by schema. */
 class Validators {
   readonly #ajv: Ajv2020;
   readonly #compiled = new Map<Schema, ValidateFunction>();
@@ -207,7 +207,7 @@ class Validators {
   }
 }
 
-/** Objects take no fields that they do not name, unless they say otherwise. */
+/** Rejects undeclared fields of objects, unless the schema allows them. */
 function closed(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(closed);
   if (typeof part !== 'object' || part === null) return part;
@@ -218,7 +218,7 @@ function closed(part: unknown): unknown {
     : copy;
 }
 
-/** Headers and queries are text: what the document calls an integer is written as one. */
+/** Headers and queries are text: converts the value of an integer schema. */
 function coerced(value: unknown, { type }: Schema): unknown {
   return type === 'integer' && /^-?\d+$/.test(String(value)) ? Number(value) : value;
 }

@@ -7,15 +7,15 @@ import { testSeed } from './seed.ts';
 
 fc.configureGlobal({ seed: testSeed });
 
-/** Runs in every test file: an answer that the OpenAPI document does not describe fails the test that brought it about. */
+/** Runs in every test file: a response that contradicts the OpenAPI document fails the test that caused it. */
 function expectNoBreach(): void {
   const found = breaches.splice(0);
   if (found.length === 0) return;
   const shown = [...new Set(found)].slice(0, 10).join('\n\n');
-  throw new Error(`The OpenAPI document is not what the server does (${found.length} answers):\n\n${shown}`);
+  throw new Error(`Responses contradict the OpenAPI document (${found.length} responses):\n\n${shown}`);
 }
 
-// Files that share a process each begin with nothing seen.
+// Files may share a process, so each starts with empty sets.
 seenCodes.clear();
 met.clear();
 afterEach(({ task }) => {

@@ -1,5 +1,5 @@
-/** What the contract check has seen in this test file. It stands apart so that files without a server load nothing else. */
+/** Findings of the contract check in this test file. A separate module, so that files without a server load nothing else. */
 export const breaches: string[] = [];
 
-/** `operationId status` of every answer to a key. */
+/** `operationId status` of every response to an API key. */
 export const met = new Set<string>();

@@ -7,17 +7,16 @@ import { breaches, met } from './contract-tally.ts';
 const served: ReadonlySet<unknown> = new Set(routes);
 
 /**
- * Holds a server under test to its own document: every answer of a route that the document lists is compared with what the
- * document says of it, whoever asked. It is the server's side that is listened to, because clients are many.
+ * Compares every response of a documented route with the OpenAPI document. Runs as a server hook, so it covers every client.
  */
-export function holdToContract(app: FastifyInstance): void {
+export function checkContract(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { route } = request.routeOptions.config;
     if (route && served.has(route)) {
       const exchange = exchangeOf(request, reply, payload, route.operationId);
       if (!exchange.isOfConsole) met.add(`${route.operationId} ${reply.statusCode}`);
       const faults = faultsOf(exchange);
-      if (faults.length > 0) breaches.push(tell(request, reply, exchange, faults));
+      if (faults.length > 0) breaches.push(describeBreach(request, reply, exchange, faults));
     }
     done(null, payload);
   });
@@ -35,7 +34,7 @@ function exchangeOf(
     status: reply.statusCode,
     headers: reply.getHeaders(),
     text: request.method !== 'HEAD' && typeof payload === 'string' ? payload : undefined,
-    asked: {
+    request: {
       headers: request.headers,
       query: request.query as Record<string, unknown>,
       body: request.body,
@@ -43,7 +42,7 @@ function exchangeOf(
   };
 }
 
-function tell(
+function describeBreach(
   { method, url }: FastifyRequest,
   reply: FastifyReply,
   { operationId, text = '' }: Exchange,

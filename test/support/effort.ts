@@ -1,6 +1,6 @@
 /**
- * How often a test repeats what it leaves to chance: bodies, runs, steps. `npm test` does what finds most mistakes within the minutes that people
- * wait for it; `npm run test:soak` sets `SANDBANK_THOROUGH=on`.
+ * The number of repetitions of randomized tests: bodies, runs, steps. `npm test` uses the number that finds most bugs within a few minutes;
+ * `npm run test:soak` sets `SANDBANK_THOROUGH=on`.
  */
 export const isThorough = process.env.SANDBANK_THOROUGH === 'on';
 

@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../src/kernel/errors.ts';
 
-/** Every error code in a response that this test file got. */
+/** Every error code that this test file received. */
 export const seenCodes = new Set<ErrorCode>();
 
 /**
- * Which error codes each test file provokes. Files run in different processes, so each compares its list with `seenCodes`, and
+ * The error codes that each test file provokes. Files run in different processes, so each compares its list with `seenCodes`, and
  * coverage.test.ts compares all lists with the catalogue.
  */
 export const expectedErrorCodes = {

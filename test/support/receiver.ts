@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request that a receiver got. */
+/** A request to the receiver. */
 export interface Received {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** By `performance.now()`, when its last byte was there. */
+  /** The `performance.now()` of its last byte. */
   readonly at: number;
 }
 
@@ -18,19 +18,19 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   readonly received: readonly Received[];
-  /** How requests are answered from now on; 204 unless told. */
+  /** Replaces the response to later requests. The default is 204. */
   answer(reply: Reply): void;
-  /** Resolves when at least so many requests have come, or rejects after a while with what there was. */
+  /** Resolves when at least this many requests have arrived, or rejects after `msMax`. */
   waitFor(count: number, msMax?: number): Promise<readonly Received[]>;
   close(): Promise<void>;
 }
 
 const waitMsMax = 240_000;
 
-/** A real HTTP server, on a free port unless told, which keeps what it gets. */
+/** A real HTTP server that records its requests; on a free port by default. */
 export async function openReceiver(
   reply: Reply = (_received, response) => response.writeHead(204).end(),
-  wantedPort = 0,
+  requestedPort = 0,
 ): Promise<Receiver> {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
@@ -49,10 +49,10 @@ export async function openReceiver(
       };
       received.push(one);
       answer(one, response, received.length);
-      for (const look of waiting) look();
+      for (const check of waiting) check();
     });
   });
-  server.listen(wantedPort, '127.0.0.1');
+  server.listen(requestedPort, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
@@ -65,17 +65,17 @@ export async function openReceiver(
     waitFor: (count, msMax = waitMsMax) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          waiting.delete(look);
-          reject(new Error(`${received.length} of ${count} requests came within ${msMax} ms`));
+          waiting.delete(check);
+          reject(new Error(`${received.length} of ${count} requests arrived within ${msMax} ms`));
         }, msMax);
-        const look = () => {
+        const check = () => {
           if (received.length < count) return;
           clearTimeout(timer);
-          waiting.delete(look);
+          waiting.delete(check);
           resolve(received);
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     close: async () => {
       server.closeAllConnections();
@@ -85,7 +85,7 @@ export async function openReceiver(
   };
 }
 
-/** Answers with a status and nothing else. */
+/** Responds with a status and an empty body. */
 export const withStatus =
   (status: number, headers: Record<string, string> = {}): Reply =>
   (_received, response) => {

@@ -1,8 +1,8 @@
 import type { Database } from '../../src/db/database.ts';
 
 /**
- * What the migrations made, as text that can be compared: the same on every database that they ran on. Left out is what
- * only some versions of PostgreSQL keep, such as the names that 18 gives to NOT NULL constraints.
+ * The migrated schema as comparable text, the same on every database. Omits details that only some PostgreSQL versions store, such as
+ * the names that version 18 gives to NOT NULL constraints.
  */
 export async function dumpSchema(database: Database): Promise<string> {
   const lines = async (text: string): Promise<readonly string[]> =>
@@ -49,11 +49,11 @@ export interface SchemaColumn {
   readonly type: string;
   readonly isNullable: boolean;
   readonly initial: string | null;
-  /** Null when it is the one that the type has anyway. */
+  /** Null for the default collation of the type. */
   readonly collation: string | null;
 }
 
-/** Columns in their own order, which is part of the schema. */
+/** Columns in table order, which is part of the schema. */
 export function readColumns(database: Database, table: string): Promise<readonly SchemaColumn[]> {
   return database.query<SchemaColumn>(
     {

@@ -9,7 +9,7 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly JsonSchema[];
-  /** Only as a rule among the fields of an object: which of them must be there, and alone. */
+  /** Supported only for objects, as mutually exclusive sets of required fields. */
   readonly oneOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -60,7 +60,7 @@ const known = new Set([
 export type ExampleValues = Readonly<Record<string, readonly unknown[]>>;
 
 export function jsonSchema(schema: unknown): JsonSchema {
-  // TypeBox keeps notes of its own beside the JSON; what is sent as OpenAPI is the JSON alone.
+  // TypeBox schemas have extra symbols; OpenAPI contains only the JSON.
   return JSON.parse(JSON.stringify(schema)) as JsonSchema;
 }
 
@@ -69,8 +69,8 @@ export function validValues(schema: JsonSchema, likely: ExampleValues = {}): fc.
 }
 
 function generated(schema: JsonSchema, likely: ExampleValues): fc.Arbitrary<unknown> {
-  for (const word of Object.keys(schema)) {
-    if (!known.has(word)) throw new Error(`the generator does not know the schema word ${word}`);
+  for (const keyword of Object.keys(schema)) {
+    if (!known.has(keyword)) throw new Error(`the generator does not support the schema keyword ${keyword}`);
   }
   if ('const' in schema) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
@@ -101,7 +101,7 @@ function arrays({ items = {}, minItems, maxItems, uniqueItems }: JsonSchema, lik
     : fc.array(generated(items, likely), bounds);
 }
 
-/** Any JSON as the request reader takes it: no U+0000, no number that is not read exactly, no name that is special. */
+/** JSON that the request parser accepts: no U+0000, no imprecise number, no `__proto__`. */
 function readable(value: unknown): unknown {
   if (typeof value === 'string') return storable(value);
   if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER ? value : 0;
@@ -125,7 +125,7 @@ function strings(schema: JsonSchema): fc.Arbitrary<string> {
   );
 }
 
-/** The request reader refuses U+0000, so no right value holds it. */
+/** The request parser rejects U+0000, so no valid value contains it. */
 function storable(text: string): string {
   return text.replaceAll('\0', '0');
 }
@@ -175,8 +175,8 @@ function objects(schema: JsonSchema, likely: ExampleValues): fc.Arbitrary<unknow
 }
 
 /**
- * Values that break the schema in one place: a wrong type, a missing or an extra field, a value out of its bounds. What
- * is left of the value is right, so that the one fault must be found.
+ * Values that violate the schema in one place: a wrong type, a missing or extra field, a value out of bounds. The rest of the value is
+ * valid, so that the validator must find this one fault.
  */
 export function invalidValues(schema: JsonSchema, likely: ExampleValues = {}): fc.Arbitrary<unknown> {
   return fc
@@ -240,7 +240,7 @@ function brokenObjects(schema: JsonSchema, value: Record<string, unknown>): fc.A
   return faults;
 }
 
-/** Whether a value fits; written apart from the checker that the server uses, which is what is tested. */
+/** Whether a value is valid. Independent of the server's validator, which is under test. */
 export function matchesSchema(schema: JsonSchema, value: unknown): boolean {
   if ('const' in schema && schema.const !== value) return false;
   if (schema.enum && !schema.enum.includes(value)) return false;
@@ -281,7 +281,7 @@ function fitsObject(schema: JsonSchema, value: Record<string, unknown>): boolean
   });
 }
 
-/** What the values of a record must be, whatever their names. */
+/** The schema of values with arbitrary names. */
 function ofAnyName({ patternProperties = {}, additionalProperties }: JsonSchema): JsonSchema | undefined {
   const [value] = Object.values(patternProperties);
   return value ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);

@@ -1,4 +1,4 @@
-/** The seed of what tests leave to chance. A failed test prints it; with `SANDBANK_TEST_SEED` a run draws the same again. */
+/** The seed of random choices in tests. A failed test prints it; `SANDBANK_TEST_SEED` repeats the same choices. */
 export const testSeed = Number(process.env.SANDBANK_TEST_SEED ?? Date.now() % 1_000_000_000);
 
 /** mulberry32: the same sequence for the same seed on every machine. */

@@ -1,9 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Take minutes, so that a run that starts them last waits for them alone. */
-const longest = ['test/process/crash.test.ts', 'test/process/journey/journey.test.ts'];
+/** These files take minutes. A run that started them last would wait only for them. */
+const longest = ['test/process/crash.test.ts', 'test/process/chaos/chaos.test.ts'];
 
-/** Vitest's own order, by size where it knows no durations, with the longest files first. */
+/** Vitest's default order, with the longest files first. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) => longest.some((file) => moduleId.endsWith(file));

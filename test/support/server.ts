@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
 import { seedSchemaDocument } from '../../src/admin/seed-schema.ts';
+import { builtDocs, consoleOf } from '../../src/assembly/http.ts';
 import type { Config } from '../../src/config.ts';
 import type { Database } from '../../src/db/database.ts';
 import { Engine, type EngineSettings } from '../../src/engine/engine.ts';
@@ -11,40 +12,32 @@ import { createApp } from '../../src/http/app.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
 import { hashWith } from '../../src/identity/password.ts';
 import { providers } from '../../src/provider/index.ts';
-import { beginAdvance } from '../../src/resources/clocks/machine.ts';
 import { resources, routes } from '../../src/resources/index.ts';
 import { presentEntry } from '../../src/resources/ledger/views.ts';
-import { resetOrganization } from '../../src/resources/organizations/reset-commands.ts';
-import { beginFork } from '../../src/resources/organizations/snapshot-commands.ts';
-import { beginExamination } from '../../src/resources/webhooks/examination-commands.ts';
 import { ClockRunner } from '../../src/runs/advance-run.ts';
-import { consoleErrands } from '../../src/runs/console-errands.ts';
-import { faultErrands } from '../../src/runs/fault-errands.ts';
-import { forkErrand } from '../../src/runs/fork-run.ts';
-import { resetErrand } from '../../src/runs/reset-run.ts';
-import { webhookErrands } from '../../src/runs/webhook-errands.ts';
-import { builtDocs, consoleOf, createServer, type Server } from '../../src/server.ts';
-import { holdToContract } from './contract.ts';
+import { createPorts } from '../../src/runs/ports.ts';
+import { createServer, type Server } from '../../src/server.ts';
+import { checkContract } from './contract.ts';
 import { watchServer } from './failure-report.ts';
 import { migratedDatabase } from './postgres.ts';
 
-/** How long a server waits for its database: as long as a server can, since the machine may be busy. Tests of this limit set their own. */
-export const patientSeconds = 600;
+/** The database timeout: the maximum, because the machine may be busy. Tests of this limit set their own. */
+const patientSeconds = 600;
 
-/** What reads and writes records runs on both: `describe.each(databaseKinds)`. */
+/** Tests that read or write records run on both: `describe.each(databaseKinds)`. */
 export const databaseKinds = ['pglite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
-/** A hash takes 0.2 s of a core in earnest; test/console/audit.test.ts and every real process do it in earnest. */
-const quickFigures = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
+/** A production hash takes 0.2 s of CPU; test/console/audit.test.ts and every real process use it. */
+const quickParameters = { cost: 2 ** 10, blockSize: 8, parallelization: 1 };
 
-/** The server as it is put together for users: embedded in memory, or on a fresh database of the run's PostgreSQL. */
+/** A complete server: embedded in memory, or on a new database of the run's PostgreSQL. */
 export async function openServer(
   kind: DatabaseKind,
   overrides: Partial<Config> = {},
   opening?: Promise<Database>,
 ): Promise<Server> {
-  hashWith(quickFigures);
+  hashWith(quickParameters);
   const config: Config = {
     port: 0,
     host: '127.0.0.1',
@@ -77,7 +70,7 @@ export async function openServer(
     ...overrides,
   };
   const server = await createServer(config, undefined, opening);
-  holdToContract(server.app);
+  checkContract(server.app);
   watchServer(server.app);
   return server;
 }
@@ -92,12 +85,12 @@ const sharedServers = new Map<string, Promise<Server>>();
  * Tests that damage rows, restart, or need other settings open their own server with `openServer`.
  */
 export function sharedServer(kind: DatabaseKind, role: 'all' | 'api' = 'all'): Promise<Server> {
-  hashWith(quickFigures);
+  hashWith(quickParameters);
   const key = `${kind} ${role}`;
   let server = sharedServers.get(key);
   if (!server) {
     server = openServer(kind, { role }).then((opened) => {
-      // Several files ask for its address; it listens once.
+      // Several files request its address; it listens once.
       let address: Promise<string> | undefined;
       const listen = () => {
         address ??= opened.listen();
@@ -110,7 +103,7 @@ export function sharedServer(kind: DatabaseKind, role: 'all' | 'api' = 'all'): P
   return server;
 }
 
-/** A second engine on the same database, as a second node would have; all parts are the real ones. */
+/** A second engine on the same database, as a second node would have. Nothing is mocked. */
 export function openEngine(database: Database, overrides: Partial<EngineSettings> = {}): Engine {
   return new Engine(database, {
     resources: new Map(resources.map((resource) => [resource.name, resource])),
@@ -125,13 +118,18 @@ export function openEngine(database: Database, overrides: Partial<EngineSettings
   });
 }
 
-/** The HTTP side once more over the same server, with a clock, an engine or routes of the test's own. */
-export function openApp(server: Server, overrides: Partial<AppSettings> = {}): FastifyInstance {
+/** A second HTTP app over the same server, with overrides such as a clock, an engine, a runner or routes. */
+export function openApp(
+  server: Server,
+  { runner, ...overrides }: Partial<AppSettings> & { readonly runner?: ClockRunner } = {},
+): FastifyInstance {
   const { engine = server.engine, reader = server.reader, wallClock = Date.now } = overrides;
-  const runner = new ClockRunner({
-    ...{ ...server, engine, reader, wallClock },
-    uptime: wallClock,
-    onError: () => undefined,
+  const parts = { ...server, engine, reader, wallClock };
+  const ports = createPorts({
+    ...parts,
+    runner: runner ?? new ClockRunner({ ...parts, uptime: wallClock, onError: () => undefined }),
+    publicUrl: overrides.publicUrl ?? (() => ''),
+    isOpen: overrides.console?.isOpen ?? true,
   });
   const app = createApp({
     engine: server.engine,
@@ -148,18 +146,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     writtenBehind: { requests: () => server.requestLog.flush(), coverage: () => server.coverage.flush() },
     streams: server.eventStreams,
     readiness: () => Promise.resolve({ ok: true }),
-    errands: new Map([
-      ...webhookErrands({ ...server, engine, reader, wallClock }),
-      ...consoleErrands({ ...server, engine, reader, wallClock, publicUrl: () => '' }),
-      ...faultErrands({ engine, reader }),
-      [beginAdvance.name, (submission) => runner.advance(submission)],
-      [resetOrganization.name, resetErrand({ engine, reader, requestLog: undefined })],
-      [beginExamination.name, (submission) => server.examinations.examine(submission)],
-      [
-        beginFork.name,
-        forkErrand({ ...server, engine, reader, wallClock, isOpen: overrides.console?.isOpen ?? true }),
-      ],
-    ]),
+    ports,
     faults: server.faults,
     operator: undefined,
     console: consoleOf({ registration: 'open' }, server.people, server.operator),
@@ -170,7 +157,7 @@ export function openApp(server: Server, overrides: Partial<AppSettings> = {}): F
     uptime: wallClock,
     ...overrides,
   });
-  holdToContract(app);
+  checkContract(app);
   return app;
 }
 

@@ -1,26 +1,28 @@
 /** Commands submitted to an engine directly, without HTTP. */
+
 import { newSuffix } from '../../src/engine/ids.ts';
-import type { Submission } from '../../src/engine/submission.ts';
 import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
 import type { CommandKind } from '../../src/kernel/command.ts';
+import type { Id } from '../../src/kernel/ids.ts';
 import { formatId } from '../../src/kernel/ids.ts';
+import type { Submission } from '../../src/kernel/submission.ts';
 import type { KeyHolder } from './tenant.ts';
 
 export interface SubmissionSettings {
   readonly wallNow: number;
   /** The id suffix of the record that the command creates; random by default. */
   readonly suffix?: string;
-  readonly requestId?: string;
+  readonly requestId?: Id<'request'>;
   readonly idempotency?: Submission['idempotency'];
 }
 
 /** A command on behalf of an API key. */
-export function submission<Input>(
+export function submission<Input, Result>(
   { orgId, appId, keyId }: KeyHolder,
-  kind: CommandKind<Input>,
+  kind: CommandKind<Input, Result>,
   input: Input,
   settings: SubmissionSettings,
-): Submission {
+): Submission<Input, Result> {
   const { wallNow, suffix = newSuffix(), idempotency = null } = settings;
   const { requestId = formatId('request', suffix) } = settings;
   return {

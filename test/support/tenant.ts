@@ -13,17 +13,17 @@ export interface KeySettings {
   readonly revoked?: boolean;
   /** True by default. */
   readonly mayReset?: boolean;
-  /** Another application of the same organization; `web` unless told. */
+  /** The application of the key; `web` by default. */
   readonly application?: string;
-  /** What the application has agreed with its provider; the defaults unless told. */
+  /** The application's provider settings; the defaults if omitted. */
   readonly fee?: { readonly basisPoints: number; readonly fixedAmount: number };
   readonly provider?: string;
   readonly fx?: { readonly marginBasisPoints?: number; readonly rates?: Readonly<Record<string, string>> };
-  /** Declares an existing key anew, for example to revoke it. */
+  /** Declares an existing key again, for example to revoke it. */
   readonly key?: string;
 }
 
-/** A key and what it belongs to. */
+/** A key with its application and organization. */
 export interface KeyHolder extends KeyOwner {
   readonly key: string;
   readonly client: ApiClient;
@@ -31,11 +31,11 @@ export interface KeyHolder extends KeyOwner {
 }
 
 export interface Tenant extends KeyHolder {
-  /** One more key of this organization. */
+  /** Creates another key in this organization. */
   addKey(settings?: KeySettings): Promise<KeyHolder>;
 }
 
-/** An organization that nobody else has, with a key that may do everything unless told; made in milliseconds. */
+/** Creates a new organization with a key that has all scopes by default. Takes milliseconds. */
 export async function tenant(server: Server, settings: KeySettings = {}): Promise<Tenant> {
   const name = `Tenant ${randomBytes(8).toString('hex')}`;
   const holder = await declareKey(server, name, settings);
@@ -76,7 +76,7 @@ async function declareKey(server: Server, organization: string, settings: KeySet
     Date.now,
   );
   const owner = await findKeyOwner(server.reader, hash('sha256', key, 'buffer'));
-  if (!owner) throw new Error('a key that was declared is not there');
+  if (!owner) throw new Error('the declared key was not found');
   return {
     ...owner,
     key,

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** What of a request is signed, and with what. */
+/** The signed parts of a request. */
 export interface SignedMessage {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
@@ -11,9 +11,9 @@ const versionPrefix = 'v1,';
 const secretPrefix = 'whsec_';
 
 /**
- * The check of a receiver by the text of the Standard Webhooks specification, with nothing but node:crypto, so that the
- * library that signs is not its own witness. The places in `webhook-signature` whose signature the secret has made: empty
- * when the message is not of its owner, or too old, or from the future.
+ * Verifies a signature according to the Standard Webhooks specification, with node:crypto only, so that the signing library does not
+ * verify itself. Returns the positions in `webhook-signature` whose signature matches the secret: none when the signature is wrong, or
+ * when the message is too old or from the future.
  */
 export function signaturesOf(
   { headers, body }: SignedMessage,
@@ -25,12 +25,12 @@ export function signaturesOf(
   );
   if (!id || !timestamp || !signatures || id.includes('.') || !/^\d+$/.test(timestamp)) return [];
   if (Math.abs(wallNow / 1_000 - Number(timestamp)) > toleranceSeconds) return [];
-  if (!secret.startsWith(secretPrefix)) throw new Error(`a secret begins with ${secretPrefix}`);
+  if (!secret.startsWith(secretPrefix)) throw new Error(`a secret must begin with ${secretPrefix}`);
   const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`, 'utf8').digest();
-  return signatures.split(' ').flatMap((signature, place) => {
+  return signatures.split(' ').flatMap((signature, position) => {
     if (!signature.startsWith(versionPrefix)) return [];
     const given = Buffer.from(signature.slice(versionPrefix.length), 'base64');
-    return given.length === expected.length && timingSafeEqual(given, expected) ? [place] : [];
+    return given.length === expected.length && timingSafeEqual(given, expected) ? [position] : [];
   });
 }

@@ -1,5 +1,6 @@
 import { createHmac, randomInt, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import type { Id } from '../../src/kernel/ids.ts';
 import type { Role } from '../../src/kernel/permissions.ts';
 import { selectList } from '../../src/kernel/table.ts';
 import { type AuditRow, auditTable } from '../../src/resources/audit/table.ts';
@@ -11,16 +12,16 @@ import { type Answer, type Body, expectEnvelope, seenCodes } from './api-client.
 export const goodPassword = 'correct horse battery';
 
 /**
- * A person at a browser: it keeps cookies, says where it comes from, and knows nothing else. Each sits at an address of
- * their own, because the server counts by address how often signing in is tried.
+ * A browser: stores cookies and sends origin headers. Each visitor has its own IP address, because the server limits sign-in attempts
+ * by address.
  */
 export class Visitor {
   readonly #app: FastifyInstance;
   readonly #cookies: Map<string, string>;
-  /** What the browser says of itself; a test may say something else. */
+  /** Headers of every request; a test may replace them. */
   headers: Record<string, string> = { host: 'sandbank.test', 'sec-fetch-site': 'same-origin' };
   address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(1, 255)}`;
-  /** The whole of what the server said about cookies in its last answer. */
+  /** All Set-Cookie lines of the last response. */
   setCookies: readonly string[] = [];
 
   constructor(app: FastifyInstance, cookies: ReadonlyMap<string, string> = new Map()) {
@@ -32,7 +33,7 @@ export class Visitor {
     return this.#cookies;
   }
 
-  /** The same browser at another node, or at one with another clock. */
+  /** The same browser with another app: another node, or one with another clock. */
   at(app: FastifyInstance): Visitor {
     const visitor = new Visitor(app, this.#cookies);
     visitor.headers = { ...this.headers };
@@ -40,7 +41,7 @@ export class Visitor {
     return visitor;
   }
 
-  /** Whoever has copied the cookies. */
+  /** Another browser with the same cookies. */
   copy(): Visitor {
     return this.at(this.#app);
   }
@@ -53,7 +54,7 @@ export class Visitor {
     return this.send('POST', path, body, { 'idempotency-key': randomUUID(), ...headers });
   }
 
-  /** What every answer promises is expected of every answer here. */
+  /** Checks the guarantees for every response. */
   async send(
     method: 'GET' | 'POST',
     path: string,
@@ -73,7 +74,7 @@ export class Visitor {
       },
       ...(payload === undefined ? {} : { payload: JSON.stringify(payload) }),
     });
-    this.#keep(response.headers['set-cookie'] ?? []);
+    this.#storeCookies(response.headers['set-cookie'] ?? []);
     const body = JSON.parse(response.body) as Body;
     const answer = {
       status: response.statusCode,
@@ -86,8 +87,8 @@ export class Visitor {
     return { ...answer, body, code };
   }
 
-  #keep(given: string | readonly string[]): void {
-    this.setCookies = typeof given === 'string' ? [given] : given;
+  #storeCookies(header: string | readonly string[]): void {
+    this.setCookies = typeof header === 'string' ? [header] : header;
     for (const line of this.setCookies) {
       const [pair = ''] = line.split(';');
       const at = pair.indexOf('=');
@@ -100,47 +101,47 @@ export class Visitor {
 export type Person = Visitor & {
   readonly email: string;
   readonly personId: string;
-  /** What memberships of this person are called, in every organization. */
+  /** The id of the person's memberships, the same in every organization. */
   readonly memberId: string;
 };
 
-/** Somebody who has just signed up; with a link, also where registration is closed. */
-export async function newcomer(
+/** Signs up a new person; with an invitation also where registration is closed. */
+export async function newPerson(
   { app }: { readonly app: FastifyInstance },
   name = 'Ada',
   more: { readonly email?: string; readonly invitation?: string } = {},
 ): Promise<Person> {
   const visitor = new Visitor(app);
   const email = more.email ?? `${name.toLowerCase()}-${randomUUID()}@example.test`;
-  const asked = { name, password: goodPassword, ...more, email };
-  const { person } = ok(await visitor.post('session/sign_up', asked));
-  const { id } = person as { id: string };
+  const signUp = { name, password: goodPassword, ...more, email };
+  const { person } = ok(await visitor.post('session/sign_up', signUp));
+  const { id } = person as { id: Id<'person'> };
   return Object.assign(visitor, { email, personId: id, memberId: memberIdOf(id) });
 }
 
-/** The body of an answer that must not be an error. */
+/** Throws if the response is an error; returns its body. */
 export function ok(answer: Answer): Body {
   if (answer.status >= 300) throw new Error(answer.text);
   return answer.body;
 }
 
-export async function found(person: Visitor, name = 'Acme'): Promise<string> {
+export async function createOrganization(person: Visitor, name = 'Acme'): Promise<string> {
   return ok(await person.post('session/organizations', { name })).id;
 }
 
-export async function register(person: Visitor, orgId: string, name = 'web'): Promise<string> {
+export async function createApplication(person: Visitor, orgId: string, name = 'web'): Promise<string> {
   return ok(await person.post(`${orgId}/applications`, { name })).id;
 }
 
-/** The secret that a link ends with. */
+/** Creates an invitation; the token is the last segment of its link. */
 export async function invite(
   by: Visitor,
   orgId: string,
   role: Role,
   email?: string,
 ): Promise<{ readonly id: string; readonly token: string }> {
-  const asked = email === undefined ? { role } : { role, email };
-  const { id, url } = ok(await by.post(`${orgId}/invitations`, asked));
+  const body = email === undefined ? { role } : { role, email };
+  const { id, url } = ok(await by.post(`${orgId}/invitations`, body));
   return { id, token: tokenOf(url) };
 }
 
@@ -148,14 +149,14 @@ export function tokenOf(url: unknown): string {
   return String(url).split('/').at(-1) ?? '';
 }
 
-/** Makes a person a member, for the first time or again. */
+/** Makes a person a member, also again after a removal. */
 export async function join(person: Visitor, by: Visitor, orgId: string, role: Role): Promise<void> {
   const { token } = await invite(by, orgId, role);
   ok(await person.post(`session/invitations/${token}/accept`));
 }
 
 /** An organization with an application, and one member of each role. */
-export interface House {
+export interface Team {
   readonly orgId: string;
   readonly appId: string;
   readonly owner: Person;
@@ -164,15 +165,15 @@ export interface House {
   readonly viewer: Person;
 }
 
-export async function house(server: { readonly app: FastifyInstance }): Promise<House> {
+export async function createTeam(server: { readonly app: FastifyInstance }): Promise<Team> {
   const [owner, admin, developer, viewer] = await Promise.all([
-    newcomer(server, 'Olga'),
-    newcomer(server, 'Adam'),
-    newcomer(server, 'Dora'),
-    newcomer(server, 'Vera'),
+    newPerson(server, 'Olga'),
+    newPerson(server, 'Adam'),
+    newPerson(server, 'Dora'),
+    newPerson(server, 'Vera'),
   ]);
-  const orgId = await found(owner, `House ${randomUUID()}`);
-  const appId = await register(owner, orgId);
+  const orgId = await createOrganization(owner, `Team ${randomUUID()}`);
+  const appId = await createApplication(owner, orgId);
   await join(admin, owner, orgId, 'admin');
   await join(developer, owner, orgId, 'developer');
   await join(viewer, owner, orgId, 'viewer');
@@ -197,14 +198,14 @@ export function historyOf(
   return database.query<HistoryRow>({ name: '', text }, [orgId, id]);
 }
 
-/** How many rows each table has, but for the audit trail, the tries, and what workers do by themselves. */
+/** Row counts of all tables except the audit trail, the sign-in budgets and the tables that background workers write. */
 export async function countsOf({ database }: Pick<Server, 'database'>): Promise<Record<string, number>> {
   countRows ??= await countStatement(database);
   const rows = await database.query<{ name: string; n: number }>({ name: '', text: countRows }, []);
   return Object.fromEntries(rows.map(({ name, n }) => [name, n]));
 }
 
-/** All databases of a run have the same tables. */
+/** Cached, because all databases of a run have the same tables. */
 let countRows: string | undefined;
 
 async function countStatement(database: Server['database']): Promise<string> {
@@ -212,10 +213,10 @@ async function countStatement(database: Server['database']): Promise<string> {
     { name: '', text: `select tablename as name from pg_tables where schemaname = 'public' order by 1` },
     [],
   );
-  const own =
+  const excluded =
     /^(audit.*|coverage|sign_in_tries|request.*|api_key_uses|.*deliver.*|.*seal.*|announced.*|timers|webhook_health)$/;
   return tables
-    .filter(({ name }) => !own.test(name))
+    .filter(({ name }) => !excluded.test(name))
     .map(({ name }) => `select '${name}' as name, count(*)::integer as n from ${name}`)
     .join(' union all ');
 }
@@ -223,7 +224,7 @@ async function countStatement(database: Server['database']): Promise<string> {
 const base32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const stepSeconds = 30;
 
-/** What an authenticator shows: RFC 6238 with six digits, written apart from the library that checks it. */
+/** The code of an authenticator: RFC 6238 with six digits, independent of the library under test. */
 export function totp(secret: string, atMs = Date.now()): string {
   const bits = [...secret.replaceAll('=', '')].map((one) => base32.indexOf(one).toString(2).padStart(5, '0'));
   const bytes = bits.join('').match(/.{8}/g) ?? [];

@@ -2,9 +2,9 @@ import { type Import, importsOf, resolve } from './imports.ts';
 import { isCode, isTest, type Rule, type Source, type Violation } from './source.ts';
 
 /**
- * Who may import whom. The first law whose pattern fits a file is the law of that file. In a pattern `*` is one name,
- * a trailing slash means everything below. In a target `@` is the name that `*` stood for, so the file's own resource,
- * and a target that starts with `type ` may be imported with `import type` only.
+ * Allowed imports. The first law whose pattern matches a file applies to it. In a pattern `*` is one name, and a trailing slash
+ * means everything below. In a target `@` is the name that `*` matched, so the file's own resource. A target that starts with
+ * `type ` may be imported with `import type` only.
  */
 const slice = (...files: readonly string[]) => files.map((file) => `src/resources/*/${file}.ts`);
 const deciding = slice('table', 'machine', 'commands', 'advance', 'scenario');
@@ -19,7 +19,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['src/resources/*/commands.ts', pure],
   ['src/resources/*/advance.ts', pure],
   ['src/resources/*/scenario.ts', pure],
-  ['src/resources/*/prepare.ts', [...pure, ...reads]],
+  ['src/resources/*/prepare.ts', [...pure, ...reads, 'src/delivery/destination.ts']],
   [
     'src/resources/*/store.ts',
     [
@@ -42,12 +42,13 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
       'src/examiner/schema.ts',
       ...deciding,
       ...reads,
+      'src/resources/@/prepare.ts',
     ],
   ],
   ['src/resources/events/', [...pure, 'src/resources/events/']],
   ['src/resources/requests/', ['src/kernel/', 'src/resources/requests/']],
   ['src/resources/index.ts', ['src/kernel/', 'src/provider/index.ts', 'src/resources/']],
-  // The only writer knows the tables, and nothing else of a resource.
+  // The engine is the only writer. It imports the tables of a resource and nothing else.
   [
     'src/engine/',
     ['src/engine/', 'src/kernel/', 'src/db/', 'src/resources/*/table.ts', 'type src/telemetry/ports.ts'],
@@ -71,7 +72,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     ['src/db/', 'src/kernel/', 'src/local/paths.ts', 'type src/config.ts', 'type src/telemetry/ports.ts'],
   ],
   ['src/local/', []],
-  // Telemetry observes the other modules: it knows their types, and how to wrap a database.
+  // Telemetry observes the other modules: it imports their types, and the wrapper of a database.
   [
     'src/telemetry/',
     [
@@ -154,6 +155,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     ],
   ],
   ['src/server.ts', ['src/']],
+  ['src/assembly/', ['src/']],
   ['src/start/', ['src/']],
   ['src/embedded.ts', ['src/config.ts', 'src/server.ts']],
   ['src/boot.ts', ['src/config.ts', 'src/start/early-start.ts', 'src/main.ts']],
@@ -164,7 +166,6 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['cli/commands/start.ts', ['cli/', 'src/boot.ts', 'type src/config.ts']],
   ['cli/commands/users.ts', ['cli/', 'src/main.ts', 'type src/admin/users.ts']],
   ['cli/commands/verify.ts', ['cli/', 'src/main.ts']],
-  ['cli/commands/signature-check.ts', ['cli/', 'src/main.ts']],
   ['cli/commands/migrate.ts', ['cli/', 'src/main.ts']],
   ['cli/checks/database.ts', ['cli/', 'src/main.ts']],
   ['cli/commands/examine.ts', ['cli/', 'sdk/', 'src/examiner/']],
@@ -172,15 +173,15 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['console/', ['console/', 'sdk/index.ts']],
 ];
 
-/** Imports go only in the directions that the laws name. Tests elsewhere, benchmarks and scripts are free. */
+/** Imports follow the laws. Tests in other folders, benchmarks and scripts are unrestricted. */
 export const directions: Rule = (tree) =>
   tree
     .filter((file) => isCode(file.path) && /^(src|sdk|cli|console)\//.test(file.path))
     .flatMap(violationsOf);
 
 function violationsOf(file: Source): Violation[] {
-  // A test beside the code obeys the law of the file it tests. It may also use the models and the in-memory command runner; one
-  // that needs more belongs into test/.
+  // A test next to the code obeys the law of the tested file. It may also use the models and the in-memory command runner. A test
+  // that needs more belongs in test/.
   const subject = isTest(file.path) ? subjectOf(file.path) : file.path;
   const law = targetsOf(subject);
   const may =
@@ -193,22 +194,22 @@ function violationsOf(file: Source): Violation[] {
         file: file.path,
         line: 1,
         rule: 'directions',
-        message: 'no law names this file; see test/tidy/directions.ts',
+        message: 'no law matches this file; see test/tidy/directions.ts',
       },
     ];
   }
   return importsOf(file).flatMap((one) => {
-    const message = complaint(subject, may, one);
+    const message = problemOf(subject, may, one);
     return message === undefined ? [] : [{ file: file.path, line: one.line, rule: 'directions', message }];
   });
 }
 
-function complaint(subject: string, may: readonly string[], one: Import): string | undefined {
+function problemOf(subject: string, may: readonly string[], one: Import): string | undefined {
   if (one.specifier === undefined)
     return 'an import whose target is computed cannot be checked; write the path out';
   const target = resolve(subject, one.specifier);
   if (target === undefined || target === subject) return undefined;
-  // Data files, folders of migrations and the like are no code; a URL names them too.
+  // Data files, migration folders and the like are not code; a URL may name them too.
   if (!isCode(target) && (one.kind === 'url' || /\.\w+$/.test(target))) return undefined;
   if (may.some((pattern) => fits(target, pattern))) return undefined;
   if (may.some((pattern) => pattern.startsWith('type ') && fits(target, pattern.slice(5)))) {
@@ -217,7 +218,7 @@ function complaint(subject: string, may: readonly string[], one: Import): string
   return `may not import ${target}; allowed: ${may.join(', ')}`;
 }
 
-/** A test of a slice that is not named after a file of it obeys the law of its machine. */
+/** A test that is not named after a file of its slice obeys the law of the slice's machine. */
 function subjectOf(test: string): string {
   const path = test.replace(/\.test(\.tsx?)$/, '$1');
   return targetsOf(path) === undefined

@@ -50,7 +50,7 @@ describe('importsOf', () => {
     expect(read(text)).toEqual([]);
   });
 
-  test('reads both paths of a worker that is chosen between source and build', () => {
+  test('reads both paths of a conditional worker URL', () => {
     const text = `new Worker(new URL(isSource ? './x.ts' : "./x.js", import.meta.url))`;
     expect(read(text)).toEqual([
       ['url', false, './x.ts'],
@@ -58,7 +58,7 @@ describe('importsOf', () => {
     ]);
   });
 
-  test('keeps two imports apart and knows their lines', () => {
+  test('separates two imports and reports their lines', () => {
     const text = `import type { A } from './a.ts';\nexport class C {}\nimport type { B } from './b.ts';\n`;
     const found = importsOf(source('src/a/b.ts', text));
     expect(found.map(({ specifier, typeOnly, line }) => [specifier, typeOnly, line])).toEqual([
@@ -68,7 +68,7 @@ describe('importsOf', () => {
   });
 });
 
-test('resolve gives the path of the TypeScript file, and nothing for a package', () => {
+test('resolve returns the path of the TypeScript file, and undefined for a package', () => {
   expect(resolve('src/a/b.ts', '../c/d.ts')).toBe('src/c/d.ts');
   expect(resolve('src/a/b.ts', './worker.js')).toBe('src/a/worker.ts');
   expect(resolve('src/a/b.ts', '../../package.json')).toBe('package.json');

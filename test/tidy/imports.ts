@@ -2,12 +2,12 @@ import path from 'node:path/posix';
 import { lineAt, type Source } from './source.ts';
 
 export interface Import {
-  /** `url` is `new URL('./x.ts', import.meta.url)`, the way a worker names its file. */
+  /** `url` is `new URL('./x.ts', import.meta.url)`, as used for worker files. */
   readonly kind: 'static' | 'dynamic' | 'url';
   readonly typeOnly: boolean;
-  /** What stands between `import` and `from`. */
+  /** The text between `import` and `from`. */
   readonly clause: string;
-  /** Undefined when it is computed at run time, so that nobody can read it here. */
+  /** Undefined when it is computed at run time. */
   readonly specifier: string | undefined;
   readonly line: number;
 }
@@ -19,8 +19,8 @@ const importCall = /(?<![.\w$])import(?:\.meta\.resolve)?\s*\(\s*/g;
 const moduleUrl = /\bnew\s+URL\s*\(([^;]*?),\s*import\.meta\.url\b/g;
 
 /**
- * Everything that a file names as another module. `import { type A }` counts as an import of values, because the
- * compiler keeps it as one; only `import type` disappears.
+ * All module references of a file. `import { type A }` counts as an import of values, because the compiler emits it; only
+ * `import type` is erased.
  */
 export function importsOf(file: Source): Import[] {
   const found: Import[] = [];
@@ -34,7 +34,7 @@ export function importsOf(file: Source): Import[] {
   }
   for (const match of file.code.matchAll(importCall)) add('dynamic', match.index, endOf(match));
   for (const match of file.code.matchAll(moduleUrl)) {
-    // The path may be chosen between two literals, one for the sources and one for the build: each is looked at.
+    // The path may be a choice between two literals, one for the sources and one for the build: both are checked.
     const quotes = [...(match[1] ?? '').matchAll(/(['"`])\s*\1/g)];
     const start = match.index + match[0].indexOf('(') + 1;
     for (const quote of quotes) add('url', match.index, start + quote.index);
@@ -46,14 +46,14 @@ function endOf(match: RegExpExecArray): number {
   return match.index + match[0].length;
 }
 
-/** The path of a relative import from the root of the tree, always that of the TypeScript file; undefined for packages. */
+/** The path of a relative import from the root of the tree, as a TypeScript file; undefined for packages. */
 export function resolve(from: string, specifier: string): string | undefined {
   if (!/^\.\.?\//.test(specifier)) return undefined;
   const target = path.join(path.dirname(from), specifier);
   return from.endsWith('.ts') || from.endsWith('.tsx') ? target.replace(/\.js(x?)$/, '.ts$1') : target;
 }
 
-/** The string literal that starts at a position; undefined when there is none or when it is put together at run time. */
+/** The string literal that starts at a position; undefined when there is none or when it is computed at run time. */
 function literalAt(file: Source, start: number): string | undefined {
   const quote = file.code.charAt(start);
   if (!['"', "'", '`'].includes(quote)) return undefined;

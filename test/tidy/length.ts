@@ -3,16 +3,16 @@ import type { Rule, Source } from './source.ts';
 const linesMax = 350;
 const linesLong = 300;
 
-/** No file that we ship is longer than 350 lines, but for generated ones: what no longer fits on a few screens is two things. */
+/** No shipped file is longer than 350 lines, except generated ones: a longer file should be split. */
 export const length: Rule = (tree) =>
   longerThan(tree, linesMax).map(({ file, line }) => ({
     file,
     line,
     rule: 'length',
-    message: `${line} lines; ${linesMax} are the most`,
+    message: `${line} lines; the maximum is ${linesMax}`,
   }));
 
-/** The files that will soon be too long: worth a word, not a failure. */
+/** Files that are close to the limit: a warning, not a failure. */
 export function longFiles(tree: readonly Source[]): string[] {
   return longerThan(tree, linesLong).map(({ file, line }) => `${file} has ${line} lines`);
 }

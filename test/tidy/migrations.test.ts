@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { readMigrations } from '../../src/db/migrate.ts';
 import { expanding, indexing } from '../support/next-release.ts';
-import { contracting, firstHeld, unfitFor } from './migrations.ts';
+import { contracting, firstChecked, problemsOf } from './migrations.ts';
 
-test('every migration leaves what the release before needs as it is', async () => {
-  const held = (await readMigrations()).filter(
-    ({ version }) => version >= firstHeld && contracting[version] === undefined,
+test('every migration is compatible with the previous release', async () => {
+  const checked = (await readMigrations()).filter(
+    ({ version }) => version >= firstChecked && contracting[version] === undefined,
   );
-  for (const { version, name, sql } of held) expect(unfitFor(sql), `${version} ${name}`).toEqual([]);
+  for (const { version, name, sql } of checked) expect(problemsOf(sql), `${version} ${name}`).toEqual([]);
 });
 
-test('versions have no gaps, so that no release forgets one of another branch', async () => {
+test('versions have no gaps, so that no migration of another branch is missing', async () => {
   const versions = (await readMigrations()).map(({ version }) => version);
   expect(versions).toEqual(versions.map((_, i) => i + 1));
 });
@@ -26,7 +26,7 @@ test.each([
   'alter table payments alter column note set default 0;\nalter table payments drop constraint short;',
   "insert into settings values ('drop table payments; rename');",
 ])('%s is allowed', (sql) => {
-  expect(unfitFor(sql)).toEqual([]);
+  expect(problemsOf(sql)).toEqual([]);
 });
 
 test.each([
@@ -40,10 +40,10 @@ test.each([
   ['alter table payments alter amount set data type numeric;', 'changes the type'],
   ['alter table payments add column note text not null;', 'does not fill'],
   ['alter table payments add column a text default 0, add column b text not null;', 'does not fill'],
-  ['alter table payments alter column note set not null;', 'obligatory'],
-  ['alter table payments add column note text unique;', 'makes an index'],
-  ['alter table payments add constraint short check (length(note) < 9);', 'looks at all rows'],
-  ['alter table payments add unique (note);', 'looks at all rows'],
+  ['alter table payments alter column note set not null;', 'required'],
+  ['alter table payments add column note text unique;', 'creates an index'],
+  ['alter table payments add constraint short check (length(note) < 9);', 'validates all rows'],
+  ['alter table payments add unique (note);', 'validates all rows'],
   ['create index payments_by_note on payments (note);', 'blocks writes'],
   ['create unique index payments_by_note on payments (note);', 'blocks writes'],
   ['create index concurrently payments_by_note on payments (note);', 'inside a transaction'],
@@ -53,6 +53,6 @@ test.each([
     '-- outside a transaction\ncreate index concurrently payments_by_note on payments (note);',
     'more than indexes',
   ],
-])('%s is refused', (sql, words) => {
-  expect(unfitFor(sql)).toEqual([expect.stringContaining(words)]);
+])('%s is rejected', (sql, problem) => {
+  expect(problemsOf(sql)).toEqual([expect.stringContaining(problem)]);
 });

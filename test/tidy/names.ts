@@ -6,15 +6,15 @@ const banned = new Set(
 const shape = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*$/;
 const exempt = /^(?:README\.md|\..+)$/;
 
-/** Files and folders are named in one word or kebab-case, after what they hold and not after a drawer. */
+/** File and folder names are one word or kebab-case, and describe the content instead of a generic category. */
 export const names: Rule = (tree) =>
-  tree.filter(({ path }) => /^(src|sdk|cli|console|test)\//.test(path)).flatMap(complaints);
+  tree.filter(({ path }) => /^(src|sdk|cli|console|test)\//.test(path)).flatMap(violationsOf);
 
-function complaints({ path }: Source): Violation[] {
+function violationsOf({ path }: Source): Violation[] {
   return path.split('/').flatMap((name) => {
     const word = name.split(/[.-]/).find((part) => banned.has(part));
     const violation = { file: path, line: 1, rule: 'names' };
-    if (word !== undefined) return [{ ...violation, message: `"${word}" says nothing about what is inside` }];
+    if (word !== undefined) return [{ ...violation, message: `"${word}" does not describe the content` }];
     if (!shape.test(name) && !exempt.test(name))
       return [{ ...violation, message: `"${name}" is not kebab-case` }];
     return [];

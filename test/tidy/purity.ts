@@ -19,12 +19,12 @@ const impure: readonly (readonly [pattern: RegExp, what: string])[] = [
   [/\.\s*toFixed\b/g, 'toFixed'],
 ];
 
-/** The names of node:crypto that are plain functions of their arguments. */
+/** The pure functions of node:crypto. */
 const pureCrypto = new Set(['createHash', 'hash', 'createHmac', 'timingSafeEqual']);
 /** The names of node:net that only compute with addresses. */
 const pureNet = new Set(['BlockList', 'isIP', 'isIPv4', 'isIPv6']);
 
-/** The kernel, the ledger and the table, machine, commands, advance and scenario files of every slice compute from their arguments alone, and never with floating point. */
+/** The kernel, the ledger and the table, machine, commands, advance and scenario files of every slice are pure functions, without floating point. */
 export const purity: Rule = (tree) =>
   tree
     .filter(({ path }) =>
@@ -35,20 +35,19 @@ export const purity: Rule = (tree) =>
     .filter(({ path }) => path.endsWith('.ts') && !isTest(path))
     .flatMap((file) => [
       ...impure.flatMap(([pattern, what]) =>
-        matches(file, pattern, 'purity', `${what} has no place in pure code`),
+        matches(file, pattern, 'purity', `${what} is not allowed in pure code`),
       ),
-      ...importsOf(file).flatMap((one) => complaints(file, one)),
+      ...importsOf(file).flatMap((one) => importViolations(file, one)),
     ]);
 
-function complaints(file: Source, one: Import): Violation[] {
+function importViolations(file: Source, one: Import): Violation[] {
   const violation = { file: file.path, line: one.line, rule: 'purity' };
-  if (one.kind !== 'static')
-    return [{ ...violation, message: 'pure code imports at the top, and nothing at run time' }];
+  if (one.kind !== 'static') return [{ ...violation, message: 'pure code has static imports only' }];
   if (one.typeOnly || one.specifier === undefined || !isBuiltin(one.specifier)) return [];
   const module = one.specifier.replace(/^node:/, '');
   const allowed = { crypto: pureCrypto, net: pureNet }[module];
   if (allowed === undefined || !file.path.startsWith('src/kernel/')) {
-    return [{ ...violation, message: `${one.specifier} has no place in pure code` }];
+    return [{ ...violation, message: `${one.specifier} is not allowed in pure code` }];
   }
   return importedNames(one.clause)
     .filter((name) => !allowed.has(name))
@@ -59,7 +58,7 @@ function isBuiltin(specifier: string): boolean {
   return specifier.startsWith('node:') || builtinModules.includes(specifier);
 }
 
-/** `{ createHash, hash as digest }` -> createHash, hash; anything but a list in braces is named as it stands. */
+/** `{ createHash, hash as digest }` -> createHash, hash; anything but a list in braces is returned unchanged. */
 function importedNames(clause: string): string[] {
   const list = /^\{([^}]*)\}$/.exec(clause)?.[1];
   if (list === undefined) return [clause];

@@ -1,4 +1,4 @@
-// Each rule is shown to fail on a bad tree and to keep quiet on a good one. The import directions have their own file.
+// Each rule fails on a bad tree and passes on a good one. Import directions and language have separate test files.
 import { describe, expect, test } from 'vitest';
 import { length, longFiles } from './length.ts';
 import { names } from './names.ts';
@@ -35,10 +35,10 @@ describe('slices', () => {
   ])('%s may not', (name) => {
     expect(check(slices, `src/resources/${name}`)).toHaveLength(1);
   });
-  test('a file that one slice has is no file of another', () => {
+  test('a file name that only one slice may have', () => {
     expect(check(slices, 'src/resources/events/catalogue.ts')).toEqual([]);
   });
-  test('index.ts is the one file beside the resources', () => {
+  test('index.ts is the only file next to the resources', () => {
     expect(check(slices, 'src/resources/index.ts')).toEqual([]);
   });
 });
@@ -102,22 +102,22 @@ describe('purity', () => {
     `import * as crypto from 'node:crypto'`,
     `import crypto from 'node:crypto'`,
   ];
-  test.each(impure)('refuses %s', (text) => {
+  test.each(impure)('rejects %s', (text) => {
     expect(check(purity, 'src/kernel/money.ts', `\n${text}\n`)).toEqual([
       expect.stringMatching(/^src\/kernel\/money\.ts:2 purity: /),
     ]);
   });
-  test.each(['src/ledger/fx.ts', 'src/resources/payments/machine.ts'])('holds in %s', (path) => {
+  test.each(['src/ledger/fx.ts', 'src/resources/payments/machine.ts'])('applies to %s', (path) => {
     expect(check(purity, path, 'Date.now()')).toHaveLength(1);
   });
-  test('a hash is pure, but belongs into the kernel', () => {
+  test('a hash is pure, but allowed in the kernel only', () => {
     const text = `import { createHash, hash as digest } from 'node:crypto'`;
     expect(check(purity, 'src/kernel/fingerprint.ts', text)).toEqual([]);
     expect(check(purity, 'src/resources/payments/machine.ts', text)).toHaveLength(1);
   });
   test.each([
     '// Date.now() is not called here; we await nothing',
-    `const words = 'await the async process.env'`,
+    `const text = 'await the async process.env'`,
     'const again = new Date(instant)',
     'moves.process.from',
     'const scenario = { async: true }',
@@ -129,7 +129,7 @@ describe('purity', () => {
     expect(check(purity, 'src/kernel/money.ts', text)).toEqual([]);
   });
   test.each(['src/resources/payments/store.ts', 'src/http/app.ts', 'src/kernel/money.test.ts'])(
-    'does not concern %s',
+    'does not apply to %s',
     (path) => {
       expect(check(purity, path, 'Date.now()')).toEqual([]);
     },
@@ -142,7 +142,7 @@ describe('statuses', () => {
     'reply.status( 422 )',
     'response.writeHead(500, {})',
     'return { statusCode: 409 }',
-  ])('refuses %s outside of src/http', (text) => {
+  ])('rejects %s outside src/http', (text) => {
     expect(check(statuses, 'src/engine/engine.ts', text)).toHaveLength(1);
     expect(check(statuses, 'src/http/app.ts', text)).toEqual([]);
     expect(check(statuses, 'src/kernel/errors.ts', text)).toEqual([]);
@@ -160,16 +160,16 @@ describe('length', () => {
   test('350 lines are allowed in src, 351 are not', () => {
     expect(check(length, 'src/http/app.ts', lines(350))).toEqual([]);
     expect(check(length, 'src/http/app.ts', lines(351))).toEqual([
-      'src/http/app.ts:351 length: 351 lines; 350 are the most',
+      'src/http/app.ts:351 length: 351 lines; the maximum is 350',
     ]);
     expect(check(length, 'test/api/payments.test.ts', lines(351))).toEqual([]);
   });
-  test('what is shipped beside src is held to it too, but for what is generated', () => {
+  test('also applies to sdk and cli, except for generated files', () => {
     expect(check(length, 'sdk/client.ts', lines(351))).toHaveLength(1);
     expect(check(length, 'cli/start.ts', lines(351))).toHaveLength(1);
     expect(check(length, 'sdk/generated/shapes.ts', lines(351))).toEqual([]);
   });
-  test('above 300 lines a file is named', () => {
+  test('files above 300 lines are listed', () => {
     expect(longFiles([source('src/a.ts', lines(300))])).toEqual([]);
     expect(longFiles([source('src/a.ts', lines(301))])).toEqual(['src/a.ts has 301 lines']);
   });
@@ -199,18 +199,18 @@ describe('tenancy', () => {
       'create table public.a (id text, other text default f(1, 2), primary key (other));',
       'it starts with other',
     ],
-  ])('refuses %s', (sql, found) => {
+  ])('rejects %s', (sql, found) => {
     expect(check(tenancy, 'migrations/0001-start.sql', `\n${sql}`)).toEqual([
       `migrations/0001-start.sql:2 tenancy: the primary key of a must start with org_id; ${found}`,
     ]);
   });
-  test('looks at migrations only', () => {
+  test('applies to migrations only', () => {
     expect(check(tenancy, 'docs/example.sql', 'create table a (id text primary key);')).toEqual([]);
   });
 });
 
 describe('traces', () => {
-  // Put together here, because this file is itself under the rule.
+  // Built from parts, because the rule applies to this file too.
   const folder = (...names: string[]): string => `/${names.join('/')}`;
   test.each([
     `cd ${folder('work', 'main')}`,
@@ -220,7 +220,7 @@ describe('traces', () => {
     `file: ${folder('Users', 'ada')}`,
     `https://${['registry', 'npmjs', 'org'].join('.')}/fastify`,
     `${['npm', 'example', 'internal'].join('.')}`,
-  ])('refuses %s', (text) => {
+  ])('rejects %s', (text) => {
     expect(check(traces, 'docs/notes.md', `\n${text}`)).toEqual([
       expect.stringMatching(/^docs\/notes\.md:2 traces: /),
     ]);
@@ -236,7 +236,7 @@ describe('traces', () => {
   ])('accepts %s', (text) => {
     expect(check(traces, 'docs/notes.md', text)).toEqual([]);
   });
-  test('a lockfile names no address', () => {
+  test('a lockfile contains no resolved addresses', () => {
     const text = '{\n  "a": {\n    "resolved": "x"\n  }\n}';
     expect(check(traces, 'package-lock.json', text)).toEqual([
       expect.stringContaining('package-lock.json:3 traces: '),

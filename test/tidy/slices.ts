@@ -1,15 +1,15 @@
 import type { Rule } from './source.ts';
 
 const files = 'table|machine|commands|advance|scenario|prepare|store|api|views';
-/** Files that one slice has and no other. */
+/** Files that only one slice has. */
 const own: Readonly<Record<string, readonly string[]>> = {
   events: ['catalogue', 'examples', 'example-runner'],
   requests: ['histogram', 'redact', 'redact-json', 'redact-url'],
 };
 
 /**
- * The files of a slice come from a closed list. A prefix names the part of the resource that a file is about: `webhooks/replay-store.ts`.
- * Tests are free in their names.
+ * The file names of a slice come from a closed list. A prefix names a part of the resource: `webhooks/replay-store.ts`. Tests may have
+ * any name.
  */
 export const slices: Rule = (tree) =>
   tree
@@ -19,7 +19,7 @@ export const slices: Rule = (tree) =>
       file: path,
       line: 1,
       rule: 'slices',
-      message: `a slice has the files ${files.split('|').join(', ')}, also with a prefix; beside the slices there is only index.ts`,
+      message: `a slice has the files ${files.split('|').join(', ')}, also with a prefix; the only file outside the slices is index.ts`,
     }));
 
 function isInSlice(path: string): boolean {

@@ -4,7 +4,7 @@ import { strip } from './strip.ts';
 export interface Source {
   readonly path: string;
   readonly text: string;
-  /** The text without comments and without the inside of literals, every character in its place. */
+  /** The text with comments and the content of literals blanked out; positions are unchanged. */
   readonly code: string;
 }
 
@@ -15,7 +15,7 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A rule looks at the whole tree, so that it can be shown to fail on a small one made up in its test. */
+/** A rule checks a whole tree, so that its test can run it on a small synthetic one. */
 export type Rule = (tree: readonly Source[]) => Violation[];
 
 export function source(path: string, text: string): Source {
@@ -34,7 +34,7 @@ export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }
 
-/** All places in the code of a file where a pattern matches, as violations. */
+/** All matches of a pattern in the code of a file, as violations. */
 export function matches(file: Source, pattern: RegExp, rule: string, message: string): Violation[] {
   return [...file.code.matchAll(pattern)].map((match) => ({
     file: file.path,

@@ -1,6 +1,6 @@
 import { isTest, matches, type Rule } from './source.ts';
 
-/** HTTP status numbers are written in the error catalogue and in src/http; everyone else speaks in codes. */
+/** HTTP status numbers appear only in the error catalogue and in src/http; other code uses error codes. */
 export const statuses: Rule = (tree) =>
   tree
     .filter(({ path }) => path.startsWith('src/') && path.endsWith('.ts') && !isTest(path))
@@ -10,6 +10,6 @@ export const statuses: Rule = (tree) =>
         file,
         /\.\s*(?:code|status|writeHead)\s*\(\s*[1-5]\d\d\b|\bstatusCode\s*[:=]\s*[1-5]\d\d\b/g,
         'statuses',
-        'an HTTP status is written in src/kernel/errors.ts or src/http only',
+        'an HTTP status may appear only in src/kernel/errors.ts or src/http',
       ),
     );

@@ -1,14 +1,14 @@
-const regexAfterWord = new Set(
+const regexAfterKeyword = new Set(
   'await case delete do else extends in instanceof new of return throw typeof void yield'.split(' '),
 );
-const conditionWords = new Set(['if', 'while', 'for', 'with']);
+const conditionKeywords = new Set(['if', 'while', 'for', 'with']);
 
 /**
- * Blanks out what is not code: comments entirely, and the inside of strings, templates and regular expressions.
- * Every character keeps its place, so a position in the result is the position in the source. Code inside `${}` stays.
+ * Blanks out everything that is not code: comments, and the content of strings, templates and regular expressions.
+ * Positions in the result are positions in the source. Code inside `${}` stays.
  *
- * It is not a parser. What a `/` means is told from the token before it, which is right for all but contrived code;
- * strings and regular expressions end at the line's end at the latest, so a wrong guess never reaches the next line.
+ * It is not a parser. The previous token decides the meaning of a `/`, which is right for all but contrived code. Strings and
+ * regular expressions end at the end of the line at the latest, so a wrong guess never affects the next line.
  */
 export function strip(text: string): string {
   const chars = text.split('');
@@ -53,7 +53,7 @@ export function strip(text: string): string {
       at = endOfWord(text, at);
       last = text.slice(start, at);
     } else {
-      if (char === '(') parens.push(conditionWords.has(last));
+      if (char === '(') parens.push(conditionKeywords.has(last));
       if (char === ')') regexAfterParen = parens.pop() ?? false;
       if (char === '{') braces.push('block');
       if (char === '}') braces.pop();
@@ -67,7 +67,7 @@ export function strip(text: string): string {
 function mayStartRegex(last: string, regexAfterParen: boolean): boolean {
   if (last === ')') return regexAfterParen;
   if (last === ']' || last === 'literal') return false;
-  return /^[\p{ID_Continue}$]/u.test(last) ? regexAfterWord.has(last) : true;
+  return /^[\p{ID_Continue}$]/u.test(last) ? regexAfterKeyword.has(last) : true;
 }
 
 function indexOrEnd(text: string, what: string, from: number): number {

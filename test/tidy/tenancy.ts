@@ -1,13 +1,13 @@
 import { lineAt, type Rule, type Source, type Violation } from './source.ts';
 
-/** Tables that belong to no organization, each with the reason. */
+/** Tables without an organization, each with the reason. */
 export const exempt: ReadonlyMap<string, string> = new Map([
-  ['schema_migrations', 'which migrations ran is a fact about the database, not about an organization'],
+  ['schema_migrations', 'applied migrations belong to the database, not to an organization'],
   ...['persons', 'person_accounts', 'person_sessions', 'person_verifications', 'person_two_factors'].map(
     (table) => [table, 'a person may belong to several organizations'] as const,
   ),
-  ['sign_in_tries', 'who tries to sign in is not known yet'],
-  ['sign_in_budgets', 'whoever signs in has not been identified yet'],
+  ['sign_in_tries', 'the person is not authenticated yet'],
+  ['sign_in_budgets', 'the person is not authenticated yet'],
   ['password_reset_links', 'a person may belong to several organizations'],
 ]);
 
@@ -21,7 +21,7 @@ function tablesOf(file: Source, tree: readonly Source[]): Violation[] {
     /\bcreate\s+(?:unlogged\s+)?table\s+(?:if\s+not\s+exists\s+)?([\w."]+)\s*(partition\s+of\b)?/gi;
   return [...sql.matchAll(create)].flatMap((match) => {
     const table = (match[1] ?? '').replaceAll('"', '').replace(/^public\./, '');
-    // A partition has the primary key of its parent, which is looked at in its own turn.
+    // A partition has the primary key of its parent, which is checked separately.
     if (exempt.has(table) || match[2] !== undefined) return [];
     const key = keyInBody(bodyAt(sql, match.index + match[0].length)) ?? keyAddedLater(table, tree);
     if (key === 'org_id') return [];
@@ -50,7 +50,7 @@ function keyAddedLater(table: string, tree: readonly Source[]): string | undefin
   return files.map(({ text }) => add.exec(stripSql(text))?.[1]).find((key) => key !== undefined);
 }
 
-/** The text between the parenthesis that opens at or after a position and its partner; empty when none opens. */
+/** The text inside the parentheses that open at or after a position; empty when none opens. */
 function bodyAt(sql: string, from: number): string {
   if (!/^\s*\(/.test(sql.slice(from))) return '';
   const open = sql.indexOf('(', from);

@@ -1,13 +1,13 @@
 import { lineAt, type Rule, type Source, type Violation } from './source.ts';
 
-// Put together from parts, so that this file does not find itself.
+// Built from parts, so that the rule does not match this file.
 const machineFolders = ['work', 'tmp', 'root'].join('|');
 const homes = ['home', 'Users'].join('|');
 const machinePath = new RegExp(`(?<![\\w./<~}-])/(?:(?:${machineFolders})(?![\\w-])|(?:${homes})/\\w)`, 'g');
 const registryHost =
   /\b(?:registry|npm|artifactory|verdaccio|nexus)(?:\.[a-z0-9-]+)+\.(?:com|org|net|io|dev|cloud|corp|lan|local|internal)\b/gi;
 
-/** The repository says nothing about the machine it was written on: no local paths, no package registry. */
+/** The repository contains no traces of a developer machine: no local paths, no package registry. */
 export const traces: Rule = (tree) =>
   tree.flatMap((file) => [
     ...find(file, machinePath, 'a path of one machine'),
@@ -22,6 +22,6 @@ function find(file: Source, pattern: RegExp, what: string): Violation[] {
     file: file.path,
     line: lineAt(file.text, match.index),
     rule: 'traces',
-    message: `${what} does not belong into the repository: ${match[0].trim()}`,
+    message: `${what} does not belong in the repository: ${match[0].trim()}`,
   }));
 }

@@ -7,7 +7,7 @@ import { type Source, source } from './source.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const generated = /^(?:\.git|\.sandbank|node_modules|coverage|dist(?:\..*)?)$/;
 
-/** Every text file that is tracked or about to be; from a plain folder without git, every file not generated. */
+/** All text files that git tracks or does not ignore; in a folder without git, all files except generated ones. */
 export function readTree(): Source[] {
   return (trackedFiles() ?? filesUnder(''))
     .filter((file) => existsSync(path.join(root, file)))

@@ -1,4 +1,4 @@
-/** What each generator is called with, and a program that uses its client: create a payment, then capture part of it. */
+/** The command line of each generator, and a program that uses its client: create a payment, then capture part of it. */
 export interface Generator {
   readonly name: string;
   readonly commands: readonly (readonly [tool: string, ...args: string[]])[];
@@ -61,7 +61,7 @@ import { advancePaymentResponse, createPaymentBody } from './zod';
 
 ${settings}
 const send = fetch;
-// The client requests paths without a host, as a page of the same site would.
+// The client requests paths without a host, like a page on the same site.
 globalThis.fetch = (path, init) => send(new URL(String(path), url), init);
 const options = (name: string) => ({
   headers: { Authorization: \`Bearer \${key}\`, 'Idempotency-Key': \`orval-\${name}\`, 'Content-Type': 'application/json' },

@@ -1,4 +1,4 @@
-// The OpenAPI document and the request collections in the hands of tools of other authors. `npm run test:tools` installs them.
+// Third-party tools with the OpenAPI document and the request collections. `npm run test:tools` installs them.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ test('Spectral finds neither an error nor a warning', async () => {
   expect(JSON.parse(output)).toEqual([]);
 });
 
-describe.each(generators)('the client that $name generates', ({ name, commands, program }) => {
+describe.each(generators)('the $name client', ({ name, commands, program }) => {
   test('compiles in strict mode, creates a payment and captures part of it', async () => {
     const place = join(folder, name);
     mkdirSync(place);

@@ -7,7 +7,7 @@ const folder = new URL('./', import.meta.url);
 const run = promisify(execFile);
 const outputMax = 50_000_000;
 
-/** Installs the tools of package.json, unless they are there. */
+/** Installs the tools of package.json, unless they are installed. */
 export async function installTools(): Promise<void> {
   if (existsSync(new URL('node_modules/.package-lock.json', folder))) return;
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
@@ -16,7 +16,7 @@ export async function installTools(): Promise<void> {
   });
 }
 
-/** Runs the command of an installed tool and returns what it wrote. A command that fails rejects with all of it. */
+/** Runs the command of an installed tool and returns its output. A failed command rejects with its output. */
 export async function runTool(name: string, args: readonly string[], cwd: string): Promise<string> {
   const command = fileURLToPath(new URL(`node_modules/.bin/${name}`, folder));
   return runNode([command, ...args], cwd);

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 
-/** Users put the client into workers and browsers. */
+/** The client also runs in workers and browsers. */
 const bytesMax = 10_000;
 
 test(`the client with webhook verification is smaller than ${bytesMax} bytes, minified and compressed`, async () => {

@@ -15,18 +15,18 @@ const error = {
   retryable: false,
   docUrl: '/docs/errors#resource_not_found',
 };
-const refusal = { object: 'error', sandbox: true, requestId, status: 'error', error };
+const errorBody = { object: 'error', sandbox: true, requestId, status: 'error', error };
 
 function check(status: number, body: object, more: object = {}): void {
   expectEnvelope({ status, headers: { ...headers, ...more }, text: '' }, body as Body);
 }
 
-/** The checks of the test kit itself: a check that cannot fail proves nothing about 100,000 responses. */
-describe('the check of every response', () => {
+/** Tests the checks of the test kit: a check that cannot fail proves nothing about 100,000 responses. */
+describe('the response check', () => {
   test('accepts a record, a replay of an earlier request, and an error', () => {
     check(200, payment);
     check(200, { ...payment, requestId: requestId.replace('01', '02') }, { 'idempotent-replayed': 'true' });
-    check(404, refusal);
+    check(404, errorBody);
   });
 
   test.each<[broken: string, status: number, body: object, headers?: object]>([
@@ -41,19 +41,19 @@ describe('the check of every response', () => {
     ['requestId', 200, { ...payment, requestId: undefined }],
     ['requestId', 200, { ...payment, requestId: requestId.replace('01', '02') }],
     ['requestId', 200, payment, { 'idempotent-replayed': 'true' }],
-    ['object', 404, { ...refusal, object: 'payment' }],
-    ['status', 404, { ...refusal, status: 'failed' }],
-    ['list of fields', 404, { ...refusal, id: 'pay_1' }],
-    ['list of fields', 404, { ...refusal, error: { ...error, hint: 'try again' } }],
-    ['error.code', 404, { ...refusal, error: { ...error, code: 'unheard_of' } }],
-    ['error.code', 409, refusal],
-    ['error.retryable', 404, { ...refusal, error: { ...error, retryable: true } }],
-    ['error.docUrl', 404, { ...refusal, error: { ...error, docUrl: '/docs/errors' } }],
-    ['error.message', 404, { ...refusal, error: { ...error, message: ' ' } }],
-    ['error.param', 404, { ...refusal, error: { ...error, param: 1 } }],
-    ['error.details', 404, { ...refusal, error: { ...error, details: 'x' } }],
-    ['error.allowedActions', 404, { ...refusal, error: { ...error, allowedActions: {} } }],
-  ])('refuses a response whose %s is wrong: %s %s', (broken, status, body, more) => {
+    ['object', 404, { ...errorBody, object: 'payment' }],
+    ['status', 404, { ...errorBody, status: 'failed' }],
+    ['list of fields', 404, { ...errorBody, id: 'pay_1' }],
+    ['list of fields', 404, { ...errorBody, error: { ...error, hint: 'try again' } }],
+    ['error.code', 404, { ...errorBody, error: { ...error, code: 'unheard_of' } }],
+    ['error.code', 409, errorBody],
+    ['error.retryable', 404, { ...errorBody, error: { ...error, retryable: true } }],
+    ['error.docUrl', 404, { ...errorBody, error: { ...error, docUrl: '/docs/errors' } }],
+    ['error.message', 404, { ...errorBody, error: { ...error, message: ' ' } }],
+    ['error.param', 404, { ...errorBody, error: { ...error, param: 1 } }],
+    ['error.details', 404, { ...errorBody, error: { ...error, details: 'x' } }],
+    ['error.allowedActions', 404, { ...errorBody, error: { ...error, allowedActions: {} } }],
+  ])('rejects a response with an invalid %s: %s %s', (broken, status, body, more) => {
     expect(() => check(status, body, more)).toThrow(broken);
   });
 });

@@ -38,7 +38,7 @@ describe('the project', () => {
     ['Yarn', {}, ['../../yarn.lock'], { packageManager: 'yarn' }],
     ['Bun', {}, ['bun.lockb'], { packageManager: 'bun' }],
     [
-      'a package manager that is named',
+      'a declared package manager',
       { packageManager: 'pnpm@10.0.0' },
       ['package-lock.json'],
       { packageManager: 'pnpm' },
@@ -73,7 +73,7 @@ describe('the project', () => {
     expect(project(manifest, ...files)).toMatchObject(expected);
   });
 
-  test.each(['', '[]', 'null', '{"name":'])('is refused when package.json is %j', (text) => {
+  test.each(['', '[]', 'null', '{"name":'])('is rejected when package.json is %j', (text) => {
     expect(() => parseManifest(text)).toThrow('package.json is not a JSON object');
   });
 });
@@ -88,7 +88,7 @@ describe('.gitignore', () => {
     ['a\r\nb', 'a\r\nb\r\n.sandbank/\r\n'],
     ['# .sandbank/\n', '# .sandbank/\n.sandbank/\n'],
     ['.sandbank2\n', '.sandbank2\n.sandbank/\n'],
-  ])('%j becomes %j, and stays so', (text, content) => {
+  ])('%j becomes %j, and a second run changes nothing', (text, content) => {
     expect(mergeGitignore(text)).toEqual({ content });
     expect(mergeGitignore(content)).toEqual({ reason: 'exists, left unchanged' });
   });
@@ -109,13 +109,13 @@ describe('.mcp.json', () => {
     return result.content;
   };
 
-  test('gets the server, and only once', () => {
+  test('gets the server entry once', () => {
     expect(JSON.parse(merged(undefined))).toEqual({ mcpServers: { sandbank: server } });
     expect(JSON.parse(merged('{}'))).toEqual({ mcpServers: { sandbank: server } });
     expect(mergeMcp(merged(undefined))).toEqual({ reason: 'exists, left unchanged' });
   });
 
-  test('keeps other servers, other fields, the indentation and the line ends', () => {
+  test('preserves other servers, other fields, indentation and line endings', () => {
     const text = '{\r\n\t"other": [1],\r\n\t"mcpServers": {\r\n\t\t"db": { "command": "db" }\r\n\t}\r\n}\r\n';
     const content = merged(text);
     expect(JSON.parse(content)).toEqual({
@@ -126,14 +126,14 @@ describe('.mcp.json', () => {
     expect(content.replaceAll('\r\n', '')).not.toContain('\n');
   });
 
-  test('keeps a server of that name', () => {
+  test('does not replace an existing server of that name', () => {
     expect(mergeMcp('{"mcpServers":{"sandbank":{"command":"mine"}}}')).toEqual({
       reason: 'exists, left unchanged',
     });
   });
 
   test.each(['{ // comment\n}', '[]', '{"mcpServers":[]}', ''])(
-    'stays as it is when it is %j, and says what to add',
+    'is unchanged when it is %j, and the message says what to add',
     (text) => {
       expect(mergeMcp(text)).toEqual({
         reason: 'is not a JSON object with "mcpServers", left unchanged',

@@ -24,11 +24,11 @@ describe('the nearest name', () => {
     expect(nearest(text, fields)).toBe(name);
   });
 
-  test('is the first of several that are equally near', () => {
+  test('is the first of several with the same distance', () => {
     expect(nearest('paid_b', ['paid_a', 'paid_c'])).toBe('paid_a');
   });
 
-  test('of a long text costs no comparison', () => {
+  test('of a long text needs no comparison', () => {
     const candidates = Array.from({ length: 1_000 }, () => 'x'.repeat(10_000));
     expect(nearest('y'.repeat(10_000), candidates)).toBeUndefined();
   });

@@ -6,7 +6,7 @@ const document = JSON.parse(
   readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8'),
 ) as OpenApiDocument;
 
-test('client generators and linters of other authors find nothing to complain about', () => {
+test('the document follows the rules of third-party client generators and linters', () => {
   expect(problemsOf(document)).toEqual([]);
 });
 
@@ -21,17 +21,17 @@ test.each<[string, OpenApiDocument, string]>([
   [
     'an unnamed alternative',
     withSchemas({ Thing: { anyOf: [{ $ref: '#/components/schemas/Other' }, object] } }),
-    'Thing has an alternative that is an object without a name',
+    'Thing has an unnamed object as an alternative',
   ],
   [
     'an unnamed map',
     withSchemas({ Thing: { properties: { b: { oneOf: [{ additionalProperties: {} }] } } } }),
-    'Thing.b has an alternative that is an object without a name',
+    'Thing.b has an unnamed object as an alternative',
   ],
   [
     'an unnamed item of an alternative',
     withSchemas({ Thing: { anyOf: [{ items: object }] } }),
-    'Thing has an alternative that is an object without a name',
+    'Thing has an unnamed object as an alternative',
   ],
   [
     'a default',
@@ -39,19 +39,19 @@ test.each<[string, OpenApiDocument, string]>([
     'Thing.b has a default: generated types require the field',
   ],
   [
-    'two models of one name',
+    'two models with one name',
     withSchemas({ Thing: { properties: { part: object } }, ThingPart: object }),
     'Thing.part and ThingPart are both named ThingPart',
   ],
   [
-    'two enumerations of one name',
+    'two enumerations with one name',
     withSchemas({ Thing: { properties: { part: { enum: ['a'] } } }, ThingPart: { enum: ['b'] } }),
     'Thing.part and ThingPart are both named ThingPart',
   ],
   [
-    'an example that looks like a schema',
+    'an example with the form of a schema',
     { ...document, paths: { '/a': { example: { events: [{ type: 'x', example: {} }] } } } },
-    'paths./a.example.events.0 is an example that looks like a schema',
+    'paths./a.example.events.0 is an example with the form of a schema',
   ],
 ])('%s is found', (_name, broken, problem) => {
   expect(problemsOf(broken)).toEqual([problem]);

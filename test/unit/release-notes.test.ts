@@ -22,7 +22,7 @@ describe('the next version', () => {
     expect(() => nextVersion('1.2.3', step)).toThrow(`${step} does not come after 1.2.3.`);
   });
 
-  test.each(['mayor', '1.2', 'v1.2.4', '1.2.4-beta'])('%s is refused', (step) => {
+  test.each(['mayor', '1.2', 'v1.2.4', '1.2.4-beta'])('%s is rejected', (step) => {
     expect(() => nextVersion('1.2.3', step)).toThrow('is not a version');
   });
 });
@@ -31,14 +31,14 @@ describe('the changelog of a release', () => {
   const text =
     '# Changelog\n\n## [Unreleased]\n\n### Fixed\n\n- One.\n- Two.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n';
 
-  test('dates what is unreleased and begins a new section', () => {
+  test('dates the unreleased section and starts a new one', () => {
     expect(releasedChangelog(text, '0.2.0', '2026-02-03')).toEqual({
       text: text.replace('## [Unreleased]', '## [Unreleased]\n\n## [0.2.0] - 2026-02-03'),
       entries: 2,
     });
   });
 
-  test('is refused without entries or without the section', () => {
+  test('is rejected without entries or without the section', () => {
     expect(() =>
       releasedChangelog('# Changelog\n\n## [Unreleased]\n\n## [0.1.0]\n\n- Old.\n', '0.2.0', ''),
     ).toThrow('nothing to release');

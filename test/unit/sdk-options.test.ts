@@ -13,7 +13,7 @@ describe('an option that does not exist is rejected immediately', () => {
     ['retrysMax', 'retrysMax is not an option of new Sandbank(). Did you mean retriesMax?'],
     [
       'proxy',
-      'proxy is not an option of new Sandbank(). Known are timeoutMs, retriesMax, fetch, headers, onRequest, onResponse, onRetry, sleep, random, apiKey, baseUrl, organization.',
+      'proxy is not an option of new Sandbank(). Valid are timeoutMs, retriesMax, fetch, headers, onRequest, onResponse, onRetry, sleep, random, apiKey, baseUrl, organization.',
     ],
   ])('new Sandbank({ %s })', (name, message) => {
     expect(() => new Sandbank(misspelled({ ...unreachable, [name]: 1 }))).toThrow(new TypeError(message));
@@ -45,7 +45,7 @@ describe('an option that does not exist is rejected immediately', () => {
       /Did you mean expand\?/,
     );
     await expect(sandbank.payments.retrieve('pay_1', misspelled({ idempotencyKey: 'a' }))).rejects.toThrow(
-      /Known are signal, timeoutMs, retriesMax, headers\./,
+      /Valid are signal, timeoutMs, retriesMax, headers\./,
     );
     const operator = new Operator({ url: unreachable.baseUrl, token: 'x' });
     await expect(operator.snapshot('org_1', misspelled({ secret: true }))).rejects.toThrow(

@@ -7,7 +7,7 @@ import { seedSchemaDocument } from '../../src/admin/seed-schema.ts';
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-// As an editor reads it: from the document alone, with the formats of RFC 3339.
+// As in an editor: the document alone, with the RFC 3339 formats.
 const ajv = new Ajv({ strict: true, strictTypes: false });
 ajv.addFormat('date-time', /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/);
 const validate = ajv.compile(JSON.parse(JSON.stringify(seedSchemaDocument)));
@@ -68,7 +68,7 @@ const complete = organization({
   ],
 });
 
-/** The seeds in the documentation: blocks of JSON that declare organizations. */
+/** The seeds in the documentation: JSON blocks that declare organizations. */
 const documented = ['README.md', ...readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`)]
   .filter((path) => path.endsWith('.md'))
   .flatMap((path) =>
@@ -89,8 +89,8 @@ const accepted: readonly (readonly [string, string])[] = [
   ...documented,
 ];
 
-describe('the seed schema accepts what the server accepts', () => {
-  test('documentation with seeds is found', () => {
+describe('the seed schema accepts every seed that the server accepts', () => {
+  test('finds the seeds in the documentation', () => {
     expect(documented).not.toEqual([]);
   });
 
@@ -140,7 +140,7 @@ const refused: readonly (readonly [string, unknown])[] = [
   ['a misspelt field of a key', key({ expires_at: '2030-01-01T00:00:00Z' })],
 ];
 
-describe('the seed schema rejects what the server rejects', () => {
+describe('the seed schema rejects every seed that the server rejects', () => {
   test.each(refused)('%s', (_name, seed) => {
     expect(isAcceptedByServer(seed)).toBe(false);
     expect(validate(seed)).toBe(false);

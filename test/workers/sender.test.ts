@@ -7,16 +7,16 @@ import { AddressGuard, type AddressGuardSettings } from '../../src/delivery/addr
 import { type Outcome, Sender } from '../../src/delivery/sender.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import {
-  answer,
   type Behave,
   type Hostile,
   type HostileSettings,
-  heard,
+  onRequest,
   openHostile,
-  repeating,
-  saying,
+  repeatForever,
+  respondWith,
+  responseBytes,
   selfSigned,
-  stalling,
+  stallAfter,
 } from '../support/hostile.ts';
 import { openReceiver } from '../support/receiver.ts';
 
@@ -49,12 +49,12 @@ afterEach(() => sender.stop());
 
 async function send(url: string, by = sender, text = body): Promise<Outcome> {
   const outcome = await by.send(url, headers, text, Date.now);
-  if (!outcome) throw new Error('it was cut short');
+  if (!outcome) throw new Error('the sender has stopped');
   expectStorable(outcome);
   return outcome;
 }
 
-/** Whatever came, the history can keep it: text without NUL and halves of characters, and not more than was promised. */
+/** Every outcome can be stored: text without NUL and lone surrogates, within the documented size. */
 function expectStorable({ responseBody, responseHeaders, error, durationMs }: Outcome): void {
   const texts = [responseBody ?? '', error ?? '', JSON.stringify(responseHeaders)];
   for (const text of texts) {
@@ -67,88 +67,90 @@ function expectStorable({ responseBody, responseHeaders, error, durationMs }: Ou
   expect(Number.isInteger(durationMs)).toBe(true);
 }
 
-async function opened(behave: Behave, settings?: HostileSettings): Promise<Hostile> {
+async function openUntilTestEnds(behave: Behave, settings?: HostileSettings): Promise<Hostile> {
   const hostile = await openHostile(behave, settings);
   onTestFinished(() => hostile.close());
   return hostile;
 }
 
-/** Sends to a receiver that behaves so. */
-async function meet(behave: Behave, text = body): Promise<Outcome> {
-  return send((await opened(behave)).url, sender, text);
+/** Sends to a receiver with this behaviour. */
+async function sendTo(behave: Behave, text = body): Promise<Outcome> {
+  return send((await openUntilTestEnds(behave)).url, sender, text);
 }
 
-const named = (guard: Partial<AddressGuardSettings>): Sender => {
-  const made = new Sender(new AddressGuard({ allowsPrivate: true, ...guard }));
-  onTestFinished(() => made.stop());
-  return made;
+const senderWith = (guard: Partial<AddressGuardSettings>): Sender => {
+  const created = new Sender(new AddressGuard({ allowsPrivate: true, ...guard }));
+  onTestFinished(() => created.stop());
+  return created;
 };
 
-const nothing = { responseStatus: null, responseHeaders: null, responseBody: null, retryAfterSeconds: 0 };
+const noResponse = { responseStatus: null, responseHeaders: null, responseBody: null, retryAfterSeconds: 0 };
 
-/** Not delivered, for a reason that begins with this word, and well before the limit. */
-function expectNothing(outcome: Outcome, word: string): void {
-  expect(outcome).toMatchObject(nothing);
-  expect(outcome.error?.slice(0, word.length + 2)).toBe(`${word}: `);
+/** Expects a failure without a response, well before the timeout, with an error that begins with this prefix. */
+function expectNoResponse(outcome: Outcome, prefix: string): void {
+  expect(outcome).toMatchObject(noResponse);
+  expect(outcome.error?.slice(0, prefix.length + 2)).toBe(`${prefix}: `);
   expect(outcome.durationMs).toBeLessThan(9_000);
 }
 
-describe('a connection that ends without an answer', () => {
+describe('a connection that ends without a response', () => {
   const ends: Readonly<Record<string, Behave>> = {
-    'is closed at once': (socket) => socket.end(),
-    'is destroyed at once': (socket) => socket.destroy(),
-    'is reset at once': (socket) => socket.resetAndDestroy(),
-    'is closed after the request': saying(''),
-    'is reset after the request': heard((socket) => socket.resetAndDestroy()),
-    'is closed in the middle of the status line': saying('HTTP/1.1 20'),
-    'is closed in the middle of a header': saying('HTTP/1.1 200 OK\r\ncontent-le'),
-    'is closed before the headers end': saying('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n'),
-    'is closed after an early hint': saying('HTTP/1.1 103 Early Hints\r\n\r\n'),
-    'is reset in the middle of a header': heard((socket) => {
+    'is closed immediately': (socket) => socket.end(),
+    'is destroyed immediately': (socket) => socket.destroy(),
+    'is reset immediately': (socket) => socket.resetAndDestroy(),
+    'is closed after the request': respondWith(''),
+    'is reset after the request': onRequest((socket) => socket.resetAndDestroy()),
+    'is closed in the middle of the status line': respondWith('HTTP/1.1 20'),
+    'is closed in the middle of a header': respondWith('HTTP/1.1 200 OK\r\ncontent-le'),
+    'is closed before the headers end': respondWith('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n'),
+    'is closed after an early hint': respondWith('HTTP/1.1 103 Early Hints\r\n\r\n'),
+    'is reset in the middle of a header': onRequest((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nx');
       setTimeout(() => socket.resetAndDestroy(), 50);
     }),
-    'becomes something else': saying('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: ws\r\n\r\n'),
+    'is upgraded to another protocol': respondWith(
+      'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: ws\r\n\r\n',
+    ),
   };
   test.each(Object.entries(ends))('%s', async (_name, behave) => {
-    expectNothing(await meet(behave), 'Connection closed');
+    expectNoResponse(await sendTo(behave), 'Connection closed');
   });
 
-  test('is refused where nothing listens', async () => {
+  test('is refused when nothing listens', async () => {
     const port = await freePort();
     const outcome = await send(`http://127.0.0.1:${port}/`);
-    expectNothing(outcome, 'Connection refused');
+    expectNoResponse(outcome, 'Connection refused');
     expect(outcome.error).toContain(`127.0.0.1:${port}`);
   });
 
-  test('is refused where nothing listens at any address of a name', async () => {
+  test('is refused when nothing listens at any address of a host name', async () => {
     const url = `http://shop.test:${await freePort()}/`;
-    expectNothing(
-      await send(url, named({ resolve: resolvesTo('127.0.0.1', '127.0.0.2') })),
+    expectNoResponse(
+      await send(url, senderWith({ resolve: resolvesTo('127.0.0.1', '127.0.0.2') })),
       'Connection refused',
     );
   });
 
-  test('names no address where the network of this machine refuses it', async () => {
-    const outcome = await send('http://shop.test:9/', named({ resolve: resolvesTo('fe80::1') }));
-    expectNothing(outcome, 'Connection failed');
+  test('names no address when the local network rejects it', async () => {
+    const outcome = await send('http://shop.test:9/', senderWith({ resolve: resolvesTo('fe80::1') }));
+    expectNoResponse(outcome, 'Connection failed');
     expect(outcome.error).toMatch(/^Connection failed: E[A-Z]+\.$/);
   });
 
-  test('the next one to the same receiver is a new one', async () => {
-    const hostile = await opened((socket, connection) =>
-      connection === 1 ? socket.destroy() : saying(answer('204 No Content'))(socket, connection),
+  test('is replaced by a new one for the next request', async () => {
+    const hostile = await openUntilTestEnds((socket, connection) =>
+      connection === 1 ? socket.destroy() : respondWith(responseBytes('204 No Content'))(socket, connection),
     );
-    expectNothing(await send(hostile.url), 'Connection closed');
+    expectNoResponse(await send(hostile.url), 'Connection closed');
     expect(await send(hostile.url)).toMatchObject({ responseStatus: 204, error: null });
   });
 });
 
-describe('an answer that is not HTTP', () => {
+describe('a response that is not HTTP', () => {
   const ok = 'HTTP/1.1 200 OK\r\n';
   const answers: Readonly<Record<string, string>> = {
     'another protocol': 'SSH-2.0-OpenSSH_9.6\r\n',
-    'plain words': 'hello\r\n\r\n',
+    'plain text': 'hello\r\n\r\n',
     'a page without a head': '<html><body>200 OK</body></html>',
     'a newer version': 'HTTP/2 200 OK\r\n\r\n',
     'a status of letters': 'HTTP/1.1 abc OK\r\n\r\n',
@@ -159,52 +161,52 @@ describe('an answer that is not HTTP', () => {
     'a header without a name': `${ok}: a\r\n\r\n`,
     'a header with a space in its name': `${ok}x a: a\r\n\r\n`,
     'a length below zero': `${ok}content-length: -1\r\n\r\n`,
-    'a length of words': `${ok}content-length: many\r\n\r\n`,
-    'a length beyond counting': `${ok}content-length: 99999999999999999999999999\r\n\r\n`,
+    'a length that is not a number': `${ok}content-length: many\r\n\r\n`,
+    'a length that overflows': `${ok}content-length: 99999999999999999999999999\r\n\r\n`,
     'two lengths': `${ok}content-length: 2\r\ncontent-length: 3\r\n\r\nabc`,
     'a length and chunks': `${ok}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n`,
   };
   test.each(Object.entries(answers))('%s', async (_name, text) => {
-    expectNothing(await meet(saying(text)), 'Answer');
+    expectNoResponse(await sendTo(respondWith(text)), 'Answer');
   });
 
   test('TLS where HTTP is expected', async () => {
-    const { port } = await opened(() => undefined, { certificate: selfSigned(2020, 2120) });
+    const { port } = await openUntilTestEnds(() => undefined, { certificate: selfSigned(2020, 2120) });
     const outcome = await send(`http://127.0.0.1:${port}/`);
-    expect(outcome).toMatchObject(nothing);
+    expect(outcome).toMatchObject(noResponse);
     expect(outcome.error).toMatch(/^(Answer|Connection closed): /);
   });
 
-  test('a status that does not exist is no success', async () => {
+  test('an invalid status is not a success', async () => {
     for (const status of ['000', '099', '199', '600', '999']) {
-      const outcome = await meet(saying(answer(`${status} Odd`)));
+      const outcome = await sendTo(respondWith(responseBytes(`${status} Odd`)));
       expect.soft(outcome.error, status).toMatch(/^(Status \d+|Answer|Connection closed): /);
     }
   });
 });
 
 describe('headers', () => {
-  const tooMany: Readonly<Record<string, Behave>> = {
-    'one of 20 KiB': saying(answer('200 OK', 'hi', `x-a: ${'a'.repeat(20_480)}\r\n`)),
-    'thousands of them': saying(answer('200 OK', 'hi', 'x-a: aaaaaaaa\r\n'.repeat(2_000))),
-    'one without an end': repeating('HTTP/1.1 200 OK\r\nx-a: ', 'a'.repeat(65_536)),
-    'more and more of them': repeating('HTTP/1.1 200 OK\r\n', 'x-a: a\r\n'.repeat(8_192)),
-    'a name without an end': repeating('HTTP/1.1 200 OK\r\n', 'a'.repeat(65_536)),
-    'an early hint without an end': repeating('HTTP/1.1 103 Hint\r\n', 'link: a\r\n'.repeat(8_192)),
+  const oversized: Readonly<Record<string, Behave>> = {
+    'one header of 20 KiB': respondWith(responseBytes('200 OK', 'hi', `x-a: ${'a'.repeat(20_480)}\r\n`)),
+    'thousands of headers': respondWith(responseBytes('200 OK', 'hi', 'x-a: aaaaaaaa\r\n'.repeat(2_000))),
+    'an endless header': repeatForever('HTTP/1.1 200 OK\r\nx-a: ', 'a'.repeat(65_536)),
+    'endless headers': repeatForever('HTTP/1.1 200 OK\r\n', 'x-a: a\r\n'.repeat(8_192)),
+    'an endless header name': repeatForever('HTTP/1.1 200 OK\r\n', 'a'.repeat(65_536)),
+    'an endless early hint': repeatForever('HTTP/1.1 103 Hint\r\n', 'link: a\r\n'.repeat(8_192)),
   };
-  test.each(Object.entries(tooMany))('%s are too much', async (_name, behave) => {
-    expectNothing(await meet(behave), 'Answer');
+  test.each(Object.entries(oversized))('exceed the limit: %s', async (_name, behave) => {
+    expectNoResponse(await sendTo(behave), 'Answer');
   });
 
-  test('just below 16 KiB are kept', async () => {
-    const { responseHeaders, error } = await meet(
-      saying(answer('200 OK', 'hi', `x-a: ${'a'.repeat(16_000)}\r\n`)),
+  test('are stored when they are just below 16 KiB', async () => {
+    const { responseHeaders, error } = await sendTo(
+      respondWith(responseBytes('200 OK', 'hi', `x-a: ${'a'.repeat(16_000)}\r\n`)),
     );
     expect(error).toBeNull();
     expect(responseHeaders?.['x-a']).toHaveLength(16_000);
   });
 
-  test('that come twice are kept together, and no name does harm', async () => {
+  test('with the same name are joined, and special names are harmless', async () => {
     const names = [
       '__proto__',
       'constructor',
@@ -215,129 +217,129 @@ describe('headers', () => {
       'X-Twice',
     ];
     const twice = names.map((name) => `${name}: a\r\n${name}: b\r\n`).join('');
-    const { responseHeaders, error } = await meet(saying(answer('200 OK', '', twice)));
+    const { responseHeaders, error } = await sendTo(respondWith(responseBytes('200 OK', '', twice)));
     expect(error).toBeNull();
     const expected = names.map((name) => [name.toLowerCase(), 'a, b']);
     expect(Object.entries(responseHeaders ?? {})).toEqual([...expected, ['content-length', '0']]);
   });
 
-  test('of bytes beyond ASCII become text', async () => {
-    const bytes = Buffer.from(answer('200 OK', '', 'x-a: caf\u00e9 \u00ff\u0080\r\n'), 'latin1');
-    expect((await meet(saying(bytes))).error).toBeNull();
+  test('with bytes beyond ASCII are decoded', async () => {
+    const bytes = Buffer.from(responseBytes('200 OK', '', 'x-a: caf\u00e9 \u00ff\u0080\r\n'), 'latin1');
+    expect((await sendTo(respondWith(bytes))).error).toBeNull();
   });
 
-  test('ask for patience in seconds or by a date', async () => {
+  test('may set Retry-After in seconds or as a date', async () => {
     const date = 'Tue, 04 Mar 2031 10:00:00 GMT';
     const later = `date: ${date}\r\nretry-after: ${date.replace('10:00:00', '10:02:00')}\r\n`;
-    const asked = async (lines: string) =>
-      (await meet(saying(answer('503 No', '', lines)))).retryAfterSeconds;
-    expect(await asked('retry-after: 7\r\n')).toBe(7);
-    expect(await asked(later)).toBe(120);
+    const retryAfterOf = async (lines: string) =>
+      (await sendTo(respondWith(responseBytes('503 No', '', lines)))).retryAfterSeconds;
+    expect(await retryAfterOf('retry-after: 7\r\n')).toBe(7);
+    expect(await retryAfterOf(later)).toBe(120);
     for (const odd of ['-1', 'soon', '1e9', '9'.repeat(400), 'Infinity', '1, 2', '']) {
-      expect(await asked(`retry-after: ${odd}\r\n`), odd).toBeGreaterThanOrEqual(0);
-      expect(Number.isSafeInteger(await asked(`retry-after: ${odd}\r\n`)), odd).toBe(true);
+      expect(await retryAfterOf(`retry-after: ${odd}\r\n`), odd).toBeGreaterThanOrEqual(0);
+      expect(Number.isSafeInteger(await retryAfterOf(`retry-after: ${odd}\r\n`)), odd).toBe(true);
     }
   });
 });
 
 describe('a body', () => {
-  const kept = async (bytes: string | Buffer, more = '') => {
+  const storedBody = async (bytes: string | Buffer, more = '') => {
     const head = Buffer.from(`HTTP/1.1 200 OK\r\n${more}content-length: ${Buffer.byteLength(bytes)}\r\n\r\n`);
-    const outcome = await meet(saying(Buffer.concat([head, Buffer.from(bytes)])));
+    const outcome = await sendTo(respondWith(Buffer.concat([head, Buffer.from(bytes)])));
     expect(outcome).toMatchObject({ responseStatus: 200, error: null });
     return outcome.responseBody ?? '';
   };
 
-  test('is kept up to 16 KiB', async () => {
-    expect(await kept('')).toBe('');
-    expect(await kept('a'.repeat(bytesMax))).toBe('a'.repeat(bytesMax));
-    expect(await kept(`${'a'.repeat(bytesMax)}b`)).toBe('a'.repeat(bytesMax));
-    expect(await kept(`${'a'.repeat(bytesMax - 1)}\u20ac`)).toBe(`${'a'.repeat(bytesMax - 1)}\ufffd`);
+  test('is stored up to 16 KiB', async () => {
+    expect(await storedBody('')).toBe('');
+    expect(await storedBody('a'.repeat(bytesMax))).toBe('a'.repeat(bytesMax));
+    expect(await storedBody(`${'a'.repeat(bytesMax)}b`)).toBe('a'.repeat(bytesMax));
+    expect(await storedBody(`${'a'.repeat(bytesMax - 1)}\u20ac`)).toBe(`${'a'.repeat(bytesMax - 1)}\ufffd`);
   });
 
-  test('of any bytes becomes text that a database can keep', async () => {
-    expect(await kept('a\u0000b')).toBe('a\ufffdb');
-    expect(await kept(Buffer.from([0x61, 0xff, 0xfe, 0x00, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x62]))).toMatch(
-      /^a\ufffd+.*b$/,
-    );
+  test('with arbitrary bytes becomes text that a database can store', async () => {
+    expect(await storedBody('a\u0000b')).toBe('a\ufffdb');
+    expect(
+      await storedBody(Buffer.from([0x61, 0xff, 0xfe, 0x00, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0x62])),
+    ).toMatch(/^a\ufffd+.*b$/);
     const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-    expect((await kept(all)).length).toBeGreaterThan(127);
+    expect((await storedBody(all)).length).toBeGreaterThan(127);
   });
 
-  test('that is compressed stays so', async () => {
+  test('is not decompressed', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
-    const text = await kept(bomb, 'content-encoding: gzip\r\n');
+    const text = await storedBody(bomb, 'content-encoding: gzip\r\n');
     expect(text.startsWith('\u001f\ufffd\b')).toBe(true);
   });
 
-  test('that ends too early counts for what came of it', async () => {
+  test('that ends too early is stored as far as it arrived', async () => {
     const early = {
-      'fewer bytes than were promised': saying('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
-      'no last chunk': saying('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n'),
-      'a reset': heard((socket) => {
+      'fewer bytes than Content-Length': respondWith('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart'),
+      'no last chunk': respondWith('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n'),
+      'a reset': onRequest((socket) => {
         socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\npart');
         setTimeout(() => socket.resetAndDestroy(), 100);
       }),
-      'a chunk that is none': heard((socket) => {
+      'an invalid chunk': onRequest((socket) => {
         socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\npart\r\n');
         setTimeout(() => socket.end('zz\r\n'), 100);
       }),
     };
     for (const [name, behave] of Object.entries(early)) {
-      const outcome = await meet(behave);
+      const outcome = await sendTo(behave);
       expect.soft(outcome, name).toMatchObject({ responseStatus: 200, responseBody: 'part', error: null });
     }
   });
 
-  test('is read although the status says that it failed', async () => {
-    const outcome = await meet(saying(answer('500 Broken', 'stack trace')));
+  test('is read although the status is an error', async () => {
+    const outcome = await sendTo(respondWith(responseBytes('500 Broken', 'stack trace')));
     expect(outcome).toMatchObject({ responseStatus: 500, responseBody: 'stack trace' });
     expect(outcome.error).toBe('Status 500: only 2xx counts as delivered.');
   });
 
-  test('that was appended to the one before is not the answer to the next request', async () => {
-    const hostile = await opened((socket, connection) => {
-      const ready = answer('204 No Content') + answer('200 Forged', 'forged');
-      socket.on('data', () => socket.write(connection === 1 ? ready : answer('500 Honest')));
+  test('appended to the previous response is not used as the next response', async () => {
+    const hostile = await openUntilTestEnds((socket, connection) => {
+      const ready = responseBytes('204 No Content') + responseBytes('200 Forged', 'forged');
+      socket.on('data', () => socket.write(connection === 1 ? ready : responseBytes('500 Honest')));
     });
     expect(await send(hostile.url)).toMatchObject({ responseStatus: 204 });
     expect((await send(hostile.url)).responseStatus).not.toBe(200);
   });
 
-  test('may come after early hints', async () => {
+  test('may follow early hints', async () => {
     const hints = 'HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n'.repeat(1_000);
-    const outcome = await meet(saying(hints + answer('200 OK', 'hi')));
+    const outcome = await sendTo(respondWith(hints + responseBytes('200 OK', 'hi')));
     expect(outcome).toMatchObject({ responseStatus: 200, responseBody: 'hi', error: null });
     expect(outcome.responseHeaders).toEqual({ 'content-length': '2' });
   });
 });
 
-describe('an answer without an end', () => {
+describe('an endless response', () => {
   const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`;
   const chunked = 'transfer-encoding: chunked\r\n\r\n';
   const endless: Readonly<Record<string, readonly [status: number, behave: Behave]>> = {
-    'chunks for ever': [200, repeating(`HTTP/1.1 200 OK\r\n${chunked}`, chunk)],
+    'endless chunks': [200, repeatForever(`HTTP/1.1 200 OK\r\n${chunked}`, chunk)],
     'a gigabyte': [
       200,
-      repeating('HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n', 'a'.repeat(65_536)),
+      repeatForever('HTTP/1.1 200 OK\r\ncontent-length: 1073741824\r\n\r\n', 'a'.repeat(65_536)),
     ],
-    'no length at all': [200, repeating('HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(65_536))],
-    'a failure that goes on': [500, repeating(`HTTP/1.1 500 No\r\n${chunked}`, chunk)],
+    'no length at all': [200, repeatForever('HTTP/1.1 200 OK\r\n\r\n', 'a'.repeat(65_536))],
+    'an endless error response': [500, repeatForever(`HTTP/1.1 500 No\r\n${chunked}`, chunk)],
   };
 
-  test.each(Object.entries(endless))('of %s is left after 16 KiB', async (_name, [status, behave]) => {
-    const hostile = await opened(behave);
+  test.each(Object.entries(endless))('of %s is dropped after 16 KiB', async (_name, [status, behave]) => {
+    const hostile = await openUntilTestEnds(behave);
     const outcome = await send(hostile.url);
     expect(outcome).toMatchObject({ responseStatus: status, responseBody: 'a'.repeat(bytesMax) });
     expect(outcome.error === null).toBe(status === 200);
     expect(outcome.durationMs).toBeLessThan(9_000);
     await expect.poll(() => hostile.seen.open).toBe(0);
-    // What the two sockets hold, not what the receiver would have liked to send.
+    // At most the buffers of the two sockets, not everything that the receiver tried to send.
     expect(hostile.seen.bytes).toBeLessThan(16 * 1024 * 1024);
   });
 
-  test('a hundred of them at once do not fill the memory', async () => {
-    const hostile = await opened(repeating(`HTTP/1.1 200 OK\r\n${chunked}`, chunk));
+  test('does not fill the memory, even with a hundred concurrent ones', async () => {
+    const hostile = await openUntilTestEnds(repeatForever(`HTTP/1.1 200 OK\r\n${chunked}`, chunk));
     const memory = watchMemory();
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => send(hostile.url)));
     expect(outcomes.every(({ responseBody }) => responseBody?.length === bytesMax)).toBe(true);
@@ -345,50 +347,55 @@ describe('an answer without an end', () => {
     expect(memory.stop()).toBeLessThan(100);
   });
 
-  test('headers after the last chunk do not go on for ever', async () => {
+  test('with endless trailers is dropped', async () => {
     const start = `HTTP/1.1 200 OK\r\n${chunked}2\r\nhi\r\n0\r\n`;
-    const outcome = await meet(repeating(start, 'x-a: a\r\n'.repeat(8_192)));
+    const outcome = await sendTo(repeatForever(start, 'x-a: a\r\n'.repeat(8_192)));
     expect(outcome).toMatchObject({ responseStatus: 200, responseBody: 'hi', error: null });
     expect(outcome.durationMs).toBeLessThan(9_000);
   });
 });
 
-describe('the limit of ten seconds', () => {
+describe('the timeout of ten seconds', () => {
   const ok = 'HTTP/1.1 200 OK\r\n';
-  /** Floods of a few megabytes a second: enough to be seen in memory, and little enough to leave time for the others. */
-  const flood = (start: string, bytes: string) => repeating(start, bytes.repeat(65_536 / bytes.length), 10);
+  /** A few megabytes a second: enough to show in memory, and little enough to leave CPU for the other cases. */
+  const flood = (start: string, bytes: string) =>
+    repeatForever(start, bytes.repeat(65_536 / bytes.length), 10);
   const unanswered: Readonly<Record<string, Behave>> = {
-    'accepts and says nothing': stalling(),
+    'accepts and sends nothing': stallAfter(),
     'accepts and does not even read': (socket) => socket.pause(),
-    'sends half a status line': stalling('HTTP/1.1 20'),
-    'sends headers without their end': stalling(`${ok}content-length: 0\r\n`),
-    'sends a header every 100 ms': repeating(ok, 'x-a: a\r\n', 100),
-    'sends a byte of a header every 100 ms': repeating(`${ok}x-a: `, 'a', 100),
-    'sends early hints for ever': flood('', 'HTTP/1.1 103 Hint\r\nlink: <a>\r\n\r\n'),
-    'sends early hints slowly': repeating('', 'HTTP/1.1 102 Wait\r\n\r\n', 100),
-    'sends a reason without an end': flood('HTTP/1.1 200 ', 'because '),
-    'sends empty lines for ever': repeating('', '\r\n', 100),
+    'sends half a status line': stallAfter('HTTP/1.1 20'),
+    'sends headers without a blank line': stallAfter(`${ok}content-length: 0\r\n`),
+    'sends a header every 100 ms': repeatForever(ok, 'x-a: a\r\n', 100),
+    'sends a byte of a header every 100 ms': repeatForever(`${ok}x-a: `, 'a', 100),
+    'sends endless early hints': flood('', 'HTTP/1.1 103 Hint\r\nlink: <a>\r\n\r\n'),
+    'sends early hints slowly': repeatForever('', 'HTTP/1.1 102 Wait\r\n\r\n', 100),
+    'sends an endless reason phrase': flood('HTTP/1.1 200 ', 'because '),
+    'sends endless empty lines': repeatForever('', '\r\n', 100),
   };
   const answered: Readonly<Record<string, readonly [behave: Behave, status: number, body: RegExp]>> = {
-    'drips a body': [repeating(`${ok}content-length: 100000\r\n\r\n`, 'a', 100), 200, /^a{60,105}$/],
+    'drips a body': [repeatForever(`${ok}content-length: 100000\r\n\r\n`, 'a', 100), 200, /^a{60,105}$/],
     'drips chunks': [
-      repeating(`${ok}transfer-encoding: chunked\r\n\r\n`, '1\r\na\r\n', 100),
+      repeatForever(`${ok}transfer-encoding: chunked\r\n\r\n`, '1\r\na\r\n', 100),
       200,
       /^a{60,105}$/,
     ],
-    'sends no body': [stalling(`${ok}content-length: 10\r\n\r\n`), 200, /^$/],
-    'sends a part of a body': [stalling(`${ok}content-length: 10\r\n\r\npart`), 200, /^part$/],
+    'sends no body': [stallAfter(`${ok}content-length: 10\r\n\r\n`), 200, /^$/],
+    'sends a part of a body': [stallAfter(`${ok}content-length: 10\r\n\r\npart`), 200, /^part$/],
     'fails and sends a part of a body': [
-      stalling('HTTP/1.1 500 No\r\ncontent-length: 10\r\n\r\npart'),
+      stallAfter('HTTP/1.1 500 No\r\ncontent-length: 10\r\n\r\npart'),
       500,
       /^part$/,
     ],
-    'sends the size of a chunk for ever': [
+    'sends an endless chunk extension': [
       flood(`${ok}transfer-encoding: chunked\r\n\r\n1;`, 'a=b;'),
       200,
       /^$/,
     ],
-    'is gone, and does not end': [stalling('HTTP/1.1 410 Gone\r\ncontent-length: 10\r\n\r\n'), 410, /^$/],
+    'responds 410 and does not end': [
+      stallAfter('HTTP/1.1 410 Gone\r\ncontent-length: 10\r\n\r\n'),
+      410,
+      /^$/,
+    ],
   };
 
   const expectAtLimit = (name: string, { durationMs }: Outcome) => {
@@ -396,21 +403,21 @@ describe('the limit of ten seconds', () => {
     expect.soft(durationMs, name).toBeLessThan(limits.webhookTimeoutMs * 3);
   };
   const expectTimeout = (name: string, outcome: Outcome) => {
-    expect.soft(outcome, name).toMatchObject(nothing);
+    expect.soft(outcome, name).toMatchObject(noResponse);
     expect.soft(outcome.error, name).toBe('Timeout: no answer within 10 seconds.');
     expectAtLimit(name, outcome);
   };
 
-  test('holds for every receiver, the status decides when there is one, and what came of the body is kept', async () => {
+  test('applies to every receiver; a received status decides the outcome, and the received part of the body is stored', async () => {
     const memory = watchMemory();
     const hostiles: Hostile[] = [];
     const at = async (behave: Behave, settings?: HostileSettings) => {
-      const hostile = await opened(behave, settings);
+      const hostile = await openUntilTestEnds(behave, settings);
       hostiles.push(hostile);
       return hostile;
     };
     const silentTls = await at(() => undefined);
-    const neverResolved = named({ resolve: () => undefined });
+    const neverResolved = senderWith({ resolve: () => undefined });
     await Promise.all([
       ...Object.entries(unanswered).map(async ([name, behave]) =>
         expectTimeout(name, await send((await at(behave)).url)),
@@ -428,13 +435,13 @@ describe('the limit of ten seconds', () => {
       })(),
       (async () => {
         const outcome = await send(`https://127.0.0.1:${silentTls.port}/`);
-        expectTimeout('does not answer a TLS greeting', outcome);
+        expectTimeout('does not respond to a TLS handshake', outcome);
       })(),
       (async () => {
-        expectTimeout('has a name that nobody answers for', await send('http://shop.test/', neverResolved));
+        expectTimeout('has a host name that never resolves', await send('http://shop.test/', neverResolved));
       })(),
     ]);
-    // Nothing is left open, and nothing was piled up meanwhile.
+    // No connection is left open, and memory did not grow.
     await expect.poll(() => hostiles.reduce((sum, { seen }) => sum + seen.open, 0)).toBe(0);
     expect(memory.stop()).toBeLessThan(100);
   });
@@ -446,10 +453,12 @@ describe('a redirect', () => {
     onTestFinished(() => other.close());
     for (const to of ['http://169.254.169.254/latest/meta-data/', other.url, '/other', '//127.0.0.1:1/']) {
       let requests = 0;
-      const hostile = await opened((socket) => {
+      const hostile = await openUntilTestEnds((socket) => {
         socket.on('data', () => {
           requests += 1;
-          socket.write(answer(`${status} Elsewhere`, '', `location: ${to}\r\nrefresh: 0; url=${to}\r\n`));
+          socket.write(
+            responseBytes(`${status} Elsewhere`, '', `location: ${to}\r\nrefresh: 0; url=${to}\r\n`),
+          );
         });
       });
       const outcome = await send(hostile.url);
@@ -463,50 +472,53 @@ describe('a redirect', () => {
 
 describe('TLS', () => {
   test.each([
-    ['that nobody vouches for', selfSigned(2020, 2120), /self-signed/],
+    ['that is self-signed', selfSigned(2020, 2120), /self-signed/],
     ['that has expired', selfSigned(2010, 2011), /expired/],
     ['that is not valid yet', selfSigned(2110, 2120), /not yet valid/],
-  ])('with a certificate %s is not spoken', async (_name, certificate, words) => {
+  ])('with a certificate %s fails before anything is sent', async (_name, certificate, message) => {
     let read = 0;
-    const hostile = await opened((socket) => socket.on('data', (bytes) => (read += bytes.length)), {
-      certificate,
-    });
+    const hostile = await openUntilTestEnds(
+      (socket) => socket.on('data', (bytes) => (read += bytes.length)),
+      {
+        certificate,
+      },
+    );
     const outcome = await send(hostile.url);
-    expectNothing(outcome, 'TLS');
-    expect(outcome.error).toMatch(words);
+    expectNoResponse(outcome, 'TLS');
+    expect(outcome.error).toMatch(message);
     expect(read).toBe(0);
   });
 
-  test('with a receiver that speaks plain HTTP fails in one line of words', async () => {
+  test('with a plain HTTP receiver fails with a one-line error', async () => {
     const receiver = await openReceiver();
     onTestFinished(() => receiver.close());
     const outcome = await send(`https://127.0.0.1:${receiver.port}/`);
-    expectNothing(outcome, 'TLS');
+    expectNoResponse(outcome, 'TLS');
     expect(outcome.error).not.toMatch(/\.c:|openssl/);
     expect(receiver.received).toEqual([]);
   });
 
-  test('with a receiver that closes the connection in the middle of the greeting fails', async () => {
-    const { port } = await opened(saying(''));
+  test('with a receiver that closes the connection during the handshake fails', async () => {
+    const { port } = await openUntilTestEnds(respondWith(''));
     const outcome = await send(`https://127.0.0.1:${port}/`);
     expect(outcome.error).toMatch(/^(TLS|Connection closed): /);
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   test.each(['ENOTFOUND', 'EAI_AGAIN', 'ETIMEOUT', 'ECANCELLED', 'EINVAL'])(
-    'whose look-up fails with %s is a matter of DNS',
+    'whose lookup fails with %s is reported as a DNS error',
     async (code) => {
-      const outcome = await send('http://shop.test:8080/', named({ resolve: failsWith(code) }));
-      expectNothing(outcome, 'DNS');
+      const outcome = await send('http://shop.test:8080/', senderWith({ resolve: failsWith(code) }));
+      expectNoResponse(outcome, 'DNS');
       expect(outcome.error).toContain('the name shop.test ');
     },
   );
 
-  test('that resolves is sent to by its name', async () => {
+  test('is sent as the Host header', async () => {
     const receiver = await openReceiver();
     onTestFinished(() => receiver.close());
-    const by = named({ resolve: resolvesTo('127.0.0.1') });
+    const by = senderWith({ resolve: resolvesTo('127.0.0.1') });
     const outcome = await send(`http://shop.test:${receiver.port}/a?b=c#d`, by);
     expect(outcome).toMatchObject({ responseStatus: 204, responseBody: '', error: null });
     const [got] = receiver.received;
@@ -514,46 +526,46 @@ describe('a name', () => {
     expect(got?.headers).toMatchObject({ host: `shop.test:${receiver.port}`, ...headers });
   });
 
-  test('with an address that does not answer is reached at another one', async () => {
+  test('is reached at its next address when the first does not respond', async () => {
     const receiver = await openReceiver();
     onTestFinished(() => receiver.close());
-    const by = named({ resolve: resolvesTo('::1', '127.0.0.2', '127.0.0.1') });
+    const by = senderWith({ resolve: resolvesTo('::1', '127.0.0.2', '127.0.0.1') });
     expect(await send(`http://shop.test:${receiver.port}/`, by)).toMatchObject({ responseStatus: 204 });
   });
 
-  test.skipIf(!hasIpv6)('and an address may be IPv6', async () => {
-    const hostile = await opened(saying(answer('200 OK', 'six')), { host: '::1' });
+  test.skipIf(!hasIpv6)('may resolve to IPv6', async () => {
+    const hostile = await openUntilTestEnds(respondWith(responseBytes('200 OK', 'six')), { host: '::1' });
     expect(await send(hostile.url)).toMatchObject({ responseBody: 'six', error: null });
-    const by = named({ resolve: resolvesTo('::1') });
+    const by = senderWith({ resolve: resolvesTo('::1') });
     expect(await send(`http://shop.test:${hostile.port}/`, by)).toMatchObject({ responseBody: 'six' });
   });
 
-  test('that resolves to a private address is not connected to where that is not allowed', async () => {
+  test('that resolves to a private address is rejected unless private addresses are allowed', async () => {
     const receiver = await openReceiver();
     onTestFinished(() => receiver.close());
-    const by = named({ allowsPrivate: false, resolve: resolvesTo('127.0.0.1', '::1') });
+    const by = senderWith({ allowsPrivate: false, resolve: resolvesTo('127.0.0.1', '::1') });
     expect(await send(`http://shop.test:${receiver.port}/`, by)).toMatchObject({
-      ...nothing,
+      ...noResponse,
       error: expect.stringMatching(/^shop\.test does not resolve to a public address/),
     });
     for (const host of ['127.0.0.1', '0', '0x7f.1', '[::ffff:127.0.0.1]', '127.0.0.1.'])
       expect((await send(`http://${host}:${receiver.port}/`, by)).error).toMatch(/is not a public address/);
     expect((await send(`http://a:b@127.0.0.1:${receiver.port}/`)).error).toMatch(
-      /^The URL holds credentials/,
+      /^The URL contains credentials/,
     );
-    expect((await send('file:///etc/passwd')).error).toMatch(/only http and https/);
+    expect((await send('file:///etc/passwd')).error).toMatch(/Use http or https/);
     expect(receiver.received).toEqual([]);
   });
 
-  test('that becomes private between two requests is not connected to any more', async () => {
+  test('that starts to resolve to a private address is rejected (DNS rebinding)', async () => {
     const receiver = await openReceiver((_received, response) => {
       response.writeHead(204, { connection: 'close' }).end();
     });
     onTestFinished(() => receiver.close());
-    let asked = 0;
+    let lookups = 0;
     const resolve: Resolve = (host, options, callback) => {
-      asked += 1;
-      resolvesTo(asked === 1 ? '203.0.114.1' : '127.0.0.1')(host, options, callback);
+      lookups += 1;
+      resolvesTo(lookups === 1 ? '203.0.114.1' : '127.0.0.1')(host, options, callback);
     };
     const guard = new AddressGuard({ allowsPrivate: false, resolve });
     const url = `http://shop.test:${receiver.port}/`;
@@ -561,21 +573,21 @@ describe('a name', () => {
     const by = new Sender(guard);
     onTestFinished(() => by.stop());
     expect((await send(url, by)).error).toMatch(/^shop\.test does not resolve to a public address/);
-    expect(asked).toBe(2);
+    expect(lookups).toBe(2);
     expect(receiver.received).toEqual([]);
   });
 });
 
-describe('a sender that stops', () => {
-  test('cuts short what is under way, says nothing of it and sends no more', async () => {
-    const hostile = await opened(stalling());
-    const dripping = await opened(repeating('HTTP/1.1 200 OK\r\n\r\n', 'a', 50));
-    const by = named({});
-    const under = [hostile, dripping].map(({ url }) => by.send(url, headers, body, Date.now));
+describe('stopping a sender', () => {
+  test('cancels pending requests without an outcome and sends no more', async () => {
+    const hostile = await openUntilTestEnds(stallAfter());
+    const dripping = await openUntilTestEnds(repeatForever('HTTP/1.1 200 OK\r\n\r\n', 'a', 50));
+    const by = senderWith({});
+    const pending = [hostile, dripping].map(({ url }) => by.send(url, headers, body, Date.now));
     await expect.poll(() => hostile.seen.open + dripping.seen.open).toBe(2);
     const startedAt = performance.now();
     await by.stop();
-    expect(await Promise.all(under)).toEqual([undefined, undefined]);
+    expect(await Promise.all(pending)).toEqual([undefined, undefined]);
     expect(await by.send(hostile.url, headers, body, Date.now)).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(9_000);
     await expect.poll(() => hostile.seen.open + dripping.seen.open).toBe(0);
@@ -588,7 +600,7 @@ afterAll(() => {
   for (const timer of timers) clearInterval(timer);
 });
 
-/** How many megabytes the process has grown at most since; garbage that was not yet collected counts too. */
+/** The largest growth of the process in megabytes; uncollected garbage counts too. */
 function watchMemory(): { stop(): number } {
   const inUse = () => process.memoryUsage().rss / 1024 / 1024;
   const before = inUse();

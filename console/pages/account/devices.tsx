@@ -9,11 +9,11 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
-/** Where the person is signed in, and the way to end it there. */
+/** The person's sessions, with a button to end each. */
 export function Devices() {
   const { data, problem, refresh } = useRead<List<DeviceSession>>('session/devices');
   const { toast } = useToast();
-  const revoke = useWrite('session/devices/revoke_others', { onDone: () => toast('Signed out there') });
+  const revoke = useWrite('session/devices/revoke_others', { onDone: () => toast('Session ended') });
   const sessions = data?.data ?? [];
   const failed = problem ?? revoke.problem;
   return (
@@ -66,14 +66,14 @@ function Device({ session }: { readonly session: DeviceSession }) {
           {deviceName(session.userAgent)}
         </p>
         <p className="text-sm text-muted">
-          {session.ip ?? 'Unknown address'} · seen <Time at={session.lastSeenAt} kind="wall" />
+          {session.ip ?? 'Unknown address'} · last seen <Time at={session.lastSeenAt} kind="wall" />
         </p>
       </div>
     </>
   );
 }
 
-/** 'Firefox on Linux', good enough to recognize one's own; the whole text is in the title. */
+/** 'Firefox on Linux': enough to recognize a device. The title contains the full user agent. */
 function deviceName(userAgent: string | null): string {
   const text = userAgent ?? '';
   const browser = /Edg\//.test(text)

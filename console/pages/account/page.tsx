@@ -9,7 +9,7 @@ import { Password } from './password.tsx';
 import { Profile } from './profile.tsx';
 import { TwoFactorCard } from './two-factor.tsx';
 
-/** The person's own page, outside every organization. */
+/** The person's account, outside every organization. */
 export function Account() {
   const { organizations } = useSession();
   const first = organizations[0];
@@ -22,7 +22,7 @@ export function Account() {
       <main className="mx-auto max-w-[46rem] px-4 pt-6 pb-20 sm:px-8">
         <PageHeader
           title="Account"
-          description="Who you are, how you sign in, and where you are signed in."
+          description="Your profile, sign-in methods and sessions."
           actions={
             <Anchor to={first ? `/${first.id}` : '/welcome'} className={buttonClass()}>
               Back to the console

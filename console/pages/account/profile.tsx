@@ -28,7 +28,7 @@ export function Profile() {
             onChange={(event) => setName(event.currentTarget.value)}
           />
         </Field>
-        <Field label="Email" hint="You sign in with it.">
+        <Field label="Email" hint="Used to sign in.">
           <Input type="email" value={person.email} disabled />
         </Field>
         {save.problem && !isAbout(save.problem, 'name') ? <ProblemBanner problem={save.problem} /> : null}

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { encode } from 'uqr';
 
-/** A QR code as one path of squares: drawn here, so that the secret in it goes nowhere else. */
+/** A QR code as one SVG path. Rendered locally, so that the secret does not leave the page. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const { size, path } = useMemo(() => {
     const code = encode(text, { ecc: 'M', border: 2 });

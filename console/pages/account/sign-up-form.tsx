@@ -7,17 +7,17 @@ import { ProblemBanner } from '../../parts/problem.tsx';
 
 export const passwordMin = 12;
 export const passwordMax = 128;
-export const passwordHint = `At least ${passwordMin} characters. A few words are easy to remember.`;
+export const passwordHint = `At least ${passwordMin} characters. A passphrase is easy to remember.`;
 
 export interface SignUpFormProps {
-  /** The token of an invitation, whose organization the account joins. */
+  /** The invitation token; the account joins its organization. */
   readonly invitation?: string;
-  /** The invited address, which cannot be changed then. */
+  /** The invited address; read-only if given. */
   readonly email?: string | null;
   readonly onDone: (session: Session) => void;
 }
 
-/** Used by the open registration and by invitations. */
+/** For open registration and for invitations. */
 export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormProps) {
   const [name, setName] = useState('');
   const [email, setEmail] = useState(invited ?? '');
@@ -75,7 +75,7 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
       </Field>
-      <Button type="submit" look="primary" isBusy={signUp.isBusy}>
+      <Button type="submit" variant="primary" isBusy={signUp.isBusy}>
         Create account
       </Button>
     </form>

@@ -9,11 +9,11 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, PasswordInput } from '../../parts/field.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { focusFault } from '../fault.ts';
+import { focusInvalidField } from '../focus-invalid-field.ts';
 import { useSecretWrite } from '../secret.tsx';
 import { QrCode } from './qr-code.tsx';
 
-/** Off: password, then the QR code and backup codes, then a first code. On: password to turn it off. */
+/** To turn it on: password, then QR code and backup codes, then a first code. To turn it off: password. */
 export function TwoFactorCard() {
   const { twoFactor } = usePerson();
   const [isOpen, setOpen] = useState(false);
@@ -82,7 +82,7 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
       onClose();
     },
   });
-  const pending = enable.made;
+  const pending = enable.response;
   const isWrong = confirm.problem?.code === 'two_factor_failed';
   if (pending === undefined) {
     return (
@@ -112,9 +112,9 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
       isOpen
       onOpenChange={onClose}
       title="Turn on two-factor sign-in"
-      description="Scan the code with an authenticator app, keep the backup codes, then enter the first code."
+      description="Scan the QR code with an authenticator app, store the backup codes, then enter a code."
       submitLabel="Turn on"
-      onSubmit={() => void confirm.write({ code: code.replaceAll(' ', '') }).then(focusFault)}
+      onSubmit={() => void confirm.write({ code: code.replaceAll(' ', '') }).then(focusInvalidField)}
       isBusy={confirm.isBusy}
       isSubmitDisabled={code === ''}
       problem={isWrong ? null : confirm.problem}
@@ -122,7 +122,7 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
       <Setup pending={pending} />
       <Field
         label="Code from the app"
-        error={isWrong ? 'This code is wrong or too old. Enter the one that the app shows now.' : undefined}
+        error={isWrong ? 'This code is wrong or too old. Enter the code that the app shows now.' : undefined}
       >
         <Input
           isMono
@@ -143,7 +143,7 @@ function Setup({ pending }: { readonly pending: TwoFactor }) {
       <div className="flex flex-wrap items-center gap-4">
         <QrCode text={pending.uri} label="QR code for the authenticator app" />
         <div className="min-w-0 flex-1 basis-40">
-          <p className="text-sm text-muted">Or enter this secret by hand:</p>
+          <p className="text-sm text-muted">Or enter this secret manually:</p>
           <p className="flex items-start gap-1">
             <code data-secret className="font-mono text-sm break-all">
               {pending.secret}
@@ -154,7 +154,7 @@ function Setup({ pending }: { readonly pending: TwoFactor }) {
       </div>
       <section>
         <div className="flex items-center justify-between">
-          <h3 className="text-sm font-medium">Backup codes, shown only now</h3>
+          <h3 className="text-sm font-medium">Backup codes (shown once)</h3>
           <CopyButton text={pending.backupCodes.join('\n')} what="backup codes" isWide />
         </div>
         <ul className="mt-2 grid grid-cols-2 gap-x-4 gap-y-1 rounded-md border bg-sunken px-3 py-2 font-mono text-sm">
@@ -164,7 +164,7 @@ function Setup({ pending }: { readonly pending: TwoFactor }) {
             </li>
           ))}
         </ul>
-        <p className="mt-1 text-sm text-muted">Each signs you in once when the app is not at hand.</p>
+        <p className="mt-1 text-sm text-muted">Each code works once, if you cannot use the app.</p>
       </section>
     </>
   );

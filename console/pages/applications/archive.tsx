@@ -7,40 +7,40 @@ import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
-/** Puts an application away, or brings it back. */
+/** Archives or restores an application. */
 export function ArchiveCard({ application }: { readonly application: Application }) {
   const { id, name, status } = application;
   const mayArchive = useAllowed('admin');
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { toast } = useToast();
   const isActive = status === 'active';
   const move = useWrite(`org/applications/${id}/${isActive ? 'archive' : 'restore'}`, {
     onDone: () => {
       toast(isActive ? `${name} archived` : `${name} restored`);
-      setAsking(false);
+      setConfirming(false);
     },
   });
-  const ask = () => {
+  const openDialog = () => {
     move.reset();
-    setAsking(true);
+    setConfirming(true);
   };
   return (
     <Card
       title={isActive ? 'Archive' : 'Restore'}
       description={
         isActive
-          ? 'Its API keys stop working and its settings stand still. All records stay and can be read, and it can be restored.'
-          : 'Its API keys work again, except for those that were revoked or have expired.'
+          ? 'Its API keys stop working and its settings become read-only. All records stay readable, and you can restore it.'
+          : 'Its API keys work again, except revoked and expired ones.'
       }
     >
       {mayArchive ? (
-        <Button onClick={ask}>{isActive ? 'Archive application…' : 'Restore application…'}</Button>
+        <Button onClick={openDialog}>{isActive ? 'Archive application…' : 'Restore application…'}</Button>
       ) : (
-        <p className="text-sm text-muted">Admins and owners of the organization do this.</p>
+        <p className="text-sm text-muted">Requires the admin or owner role.</p>
       )}
       <ConfirmDialog
-        isOpen={isAsking}
-        onOpenChange={setAsking}
+        isOpen={isConfirming}
+        onOpenChange={setConfirming}
         title={isActive ? `Archive ${name}?` : `Restore ${name}?`}
         confirmLabel={isActive ? 'Archive' : 'Restore'}
         isDanger={isActive}
@@ -49,8 +49,8 @@ export function ArchiveCard({ application }: { readonly application: Application
         onConfirm={() => void move.write({})}
       >
         {isActive
-          ? 'Every call with one of its API keys is refused from now on. Nothing is deleted; what its clock still owes goes on.'
-          : 'Calls with its API keys are answered again, and it can be changed again.'}
+          ? 'Requests with its API keys are rejected from now on. Nothing is deleted; scheduled steps still run.'
+          : 'Requests with its API keys are accepted again, and its settings can be changed.'}
       </ConfirmDialog>
     </Card>
   );

@@ -4,7 +4,7 @@ import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
 import type { Application } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
 export function CreateApplication({ onClose }: { readonly onClose: () => void }) {
@@ -14,11 +14,11 @@ export function CreateApplication({ onClose }: { readonly onClose: () => void })
   const [name, setName] = useState('');
   const create = useWrite<Application>('org/applications');
   const submit = async () => {
-    const made = await create.write({ name: name.trim() });
-    if (made === undefined) return;
-    toast(`${made.name} created`);
-    // Not before the list has been read again: the layout knows an application by it.
-    void navigate({ to: `/${orgId}/start`, search: { app: made.id } as never });
+    const application = await create.write({ name: name.trim() });
+    if (application === undefined) return;
+    toast(`${application.name} created`);
+    // Only after the application list has reloaded: the layout finds the application there.
+    void navigate({ to: `/${orgId}/start`, search: { app: application.id } as never });
   };
   return (
     <Dialog
@@ -26,12 +26,12 @@ export function CreateApplication({ onClose }: { readonly onClose: () => void })
       onOpenChange={onClose}
       size="small"
       title="Create application"
-      description="It has API keys, webhooks, settings and a clock of its own. Records and books belong to the organization."
+      description="It has its own API keys, webhooks, settings and clock. Records and the ledger belong to the organization."
       submitLabel="Create application"
       onSubmit={() => void submit()}
       isBusy={create.isBusy}
       isSubmitDisabled={name.trim() === ''}
-      problem={isAbout(create.problem, 'name') ? null : create.problem}
+      problem={problemOutsideFields(create.problem, ['name'])}
     >
       <Field
         label="Name"

@@ -19,7 +19,7 @@ const parent = { to: 'applications', label: 'Applications' };
 export function ApplicationDetail() {
   const id = useRecordId();
   const { data, problem, refresh } = useRead<Application>(`org/applications/${encodeURIComponent(id)}`);
-  if (data !== undefined) return <Known key={data.id} application={data} />;
+  if (data !== undefined) return <Content key={data.id} application={data} />;
   return (
     <>
       <PageHeader title="Application" parent={parent} />
@@ -37,7 +37,7 @@ export function ApplicationDetail() {
   );
 }
 
-function Known({ application }: { readonly application: Application }) {
+function Content({ application }: { readonly application: Application }) {
   const { id, name, status, createdAt, updatedAt } = application;
   const { appId } = useScope();
   const mayWrite = useAllowed('developer');
@@ -65,7 +65,7 @@ function Known({ application }: { readonly application: Application }) {
             </Anchor>
             {id === appId ? null : (
               <Anchor to="" search={{ app: id }} className={buttonClass()}>
-                Show in the console
+                Switch to this application
               </Anchor>
             )}
           </>
@@ -73,7 +73,7 @@ function Known({ application }: { readonly application: Application }) {
       />
       {mayWrite ? null : (
         <p className="mb-5 rounded-md bg-note-soft px-3.5 py-2 text-note">
-          You are a viewer: developers, admins and owners change these settings.
+          Read-only: changing these settings requires the developer role.
         </p>
       )}
       {status === 'archived' && id !== appId ? (

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Application } from '../../client/shapes.ts';
-import { type Draft, draftOf, faultsOf, patchOf } from './draft.ts';
+import { type Draft, draftOf, fieldErrors, patchOf } from './draft.ts';
 import { parsePercent, percentText } from './percent.ts';
 
 const application: Application = {
@@ -45,7 +45,7 @@ describe('percentages', () => {
   });
 
   test.each(['', ' ', '.', '.5', '1.', '-1', '+1', '1e2', '2.999', '1000', '2.9%', 'abc'])(
-    '%j is refused',
+    '%j is rejected',
     (text) => {
       expect(parsePercent(text)).toBeUndefined();
     },
@@ -104,7 +104,7 @@ describe('the settings that are sent', () => {
 
 describe('validation', () => {
   test('accepts what the server saved', () => {
-    expect(faultsOf(draft)).toEqual({});
+    expect(fieldErrors(draft)).toEqual({});
   });
 
   test.each<[keyof Draft, Partial<Draft>]>([
@@ -120,7 +120,7 @@ describe('validation', () => {
     ['concurrency', { concurrency: '65' }],
     ['concurrency', { concurrency: '' }],
   ])('reports %s alone for %j', (name, part) => {
-    expect(Object.keys(faultsOf({ ...draft, ...part }))).toEqual([name]);
+    expect(Object.keys(fieldErrors({ ...draft, ...part }))).toEqual([name]);
   });
 
   test.each<Partial<Draft>>([
@@ -133,7 +133,7 @@ describe('validation', () => {
     { concurrency: '64' },
     { rates: [] },
   ])('accepts the limits: %j', (part) => {
-    expect(faultsOf({ ...draft, ...part })).toEqual({});
+    expect(fieldErrors({ ...draft, ...part })).toEqual({});
   });
 
   test.each<[string, string, string, boolean]>([
@@ -155,12 +155,12 @@ describe('validation', () => {
     ['EURO', 'USD', '1', false],
     ['', 'USD', '1', false],
   ])('a rate from %j to %j of %j is accepted: %s', (source, target, rate, isAccepted) => {
-    const { rateRows } = faultsOf({ ...draft, rates: [{ row: 4, source, target, rate }] });
+    const { rateRows } = fieldErrors({ ...draft, rates: [{ row: 4, source, target, rate }] });
     expect([...(rateRows?.keys() ?? [])]).toEqual(isAccepted ? [] : [4]);
   });
 
   test('a pair that appears twice is reported at the second row', () => {
-    const { rateRows } = faultsOf({ ...draft, rates: [dollar, pound, { ...dollar, row: 9 }] });
+    const { rateRows } = fieldErrors({ ...draft, rates: [dollar, pound, { ...dollar, row: 9 }] });
     expect([...(rateRows?.keys() ?? [])]).toEqual([9]);
   });
 });

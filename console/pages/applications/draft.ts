@@ -1,7 +1,7 @@
 import type { Application } from '../../client/shapes.ts';
 import { parsePercent, percentText } from './percent.ts';
 
-/** A rate of the application's own, as typed; the number tells rows apart while their pair is being edited. */
+/** A custom rate as typed; `row` identifies it while its currency pair is being edited. */
 export interface RateRow {
   readonly row: number;
   readonly source: string;
@@ -9,7 +9,7 @@ export interface RateRow {
   readonly rate: string;
 }
 
-/** The settings as the form holds them: text where a person types. */
+/** Form state of the settings: strings where the person types. */
 export interface Draft {
   readonly name: string;
   readonly feePercent: string;
@@ -22,7 +22,7 @@ export interface Draft {
   readonly concurrency: string;
 }
 
-export type Faults = Partial<Record<keyof Draft, string>> & {
+export type FieldErrors = Partial<Record<keyof Draft, string>> & {
   readonly rateRows?: ReadonlyMap<number, string>;
 };
 
@@ -41,7 +41,7 @@ export interface Patch {
 const feeMax = 10_000;
 const marginMax = 5_000;
 const concurrencyMax = 64;
-/** As the server has it: up to nine digits before the point and twelve behind it, and not zero. */
+/** As on the server: up to nine digits before the decimal point, up to twelve after it, and not zero. */
 const ratePattern = /^(?=.*[1-9])(0|[1-9]\d{0,8})(\.\d{1,12})?$/;
 
 export function draftOf({ name, fee, provider, fx, webhookDefaults }: Application): Draft {
@@ -61,7 +61,7 @@ export function draftOf({ name, fee, provider, fx, webhookDefaults }: Applicatio
   };
 }
 
-/** Only what differs from what is saved, in the groups in which the server takes it. */
+/** Only the changed settings, in the groups that the API expects. */
 export function patchOf(application: Application, draft: Draft): Patch {
   const saved = draftOf(application);
   const isNew = (...names: (keyof Draft)[]) => names.some((name) => !isSame(saved[name], draft[name]));
@@ -99,41 +99,41 @@ function ratesOf({ rates }: Draft): readonly string[] {
   return rates.map(({ source, target, rate }) => `${source}/${target} ${rate.trim()}`).sort();
 }
 
-export function faultsOf(draft: Draft): Faults {
+export function fieldErrors(draft: Draft): FieldErrors {
   const fee = parsePercent(draft.feePercent);
   const margin = parsePercent(draft.margin);
   const concurrency = /^\d{1,2}$/.test(draft.concurrency) ? Number(draft.concurrency) : 0;
-  const rateRows = rateFaults(draft.rates);
+  const rateRows = rateErrors(draft.rates);
   return {
-    ...(draft.name.trim() === '' ? { name: 'Give the application a name.' } : {}),
+    ...(draft.name.trim() === '' ? { name: 'Enter a name.' } : {}),
     ...(fee === undefined || fee > feeMax
-      ? { feePercent: 'A percentage from 0 to 100 with up to two decimals, as 2.9.' }
+      ? { feePercent: 'Enter a percentage from 0 to 100 with up to two decimals, for example 2.9.' }
       : {}),
     ...(/^\d{1,12}$/.test(draft.feeFixed)
       ? {}
-      : { feeFixed: 'A whole number of minor units, as 30. No point, no currency.' }),
+      : { feeFixed: 'Enter a whole number of minor units, for example 30, without a currency.' }),
     ...(margin === undefined || margin > marginMax
-      ? { margin: 'A percentage from 0 to 50 with up to two decimals, as 0.5.' }
+      ? { margin: 'Enter a percentage from 0 to 50 with up to two decimals, for example 0.5.' }
       : {}),
-    ...(draft.eventTypes.length === 0 ? { eventTypes: 'Choose at least one event.' } : {}),
+    ...(draft.eventTypes.length === 0 ? { eventTypes: 'Select at least one event.' } : {}),
     ...(concurrency < 1 || concurrency > concurrencyMax
-      ? { concurrency: `A whole number from 1 to ${concurrencyMax}.` }
+      ? { concurrency: `Enter a whole number from 1 to ${concurrencyMax}.` }
       : {}),
     ...(rateRows.size === 0 ? {} : { rateRows }),
   };
 }
 
-function rateFaults(rates: readonly RateRow[]): ReadonlyMap<number, string> {
-  const faults = new Map<number, string>();
+function rateErrors(rates: readonly RateRow[]): ReadonlyMap<number, string> {
+  const errors = new Map<number, string>();
   const seen = new Set<string>();
   for (const { row, source, target, rate } of rates) {
     const pair = `${source}/${target}`;
-    if (!/^[A-Z]{3}\/[A-Z]{3}$/.test(pair)) faults.set(row, 'Two currencies of three letters each.');
-    else if (source === target) faults.set(row, 'Two different currencies.');
-    else if (seen.has(pair)) faults.set(row, `${pair} is there twice.`);
+    if (!/^[A-Z]{3}\/[A-Z]{3}$/.test(pair)) errors.set(row, 'Enter two three-letter currency codes.');
+    else if (source === target) errors.set(row, 'Enter two different currencies.');
+    else if (seen.has(pair)) errors.set(row, `Duplicate pair ${pair}.`);
     else if (!ratePattern.test(rate.trim()))
-      faults.set(row, 'A positive decimal, as 1.0842, with up to twelve decimals.');
+      errors.set(row, 'Enter a positive number with up to twelve decimals, for example 1.0842.');
     seen.add(pair);
   }
-  return faults;
+  return errors;
 }

@@ -5,16 +5,13 @@ import type { Draft } from './draft.ts';
 import { parsePercent } from './percent.ts';
 import type { SectionProps } from './section.ts';
 
-/** What the provider keeps of each capture. */
-export function FeeSection({ draft, faults, problem, onChange }: SectionProps) {
+/** The provider's fee on each capture. */
+export function FeeSection({ draft, errors, problem, onChange }: SectionProps) {
   const fee = feeOfHundred(draft);
   return (
-    <Card
-      title="Fee"
-      description="What the provider keeps of each capture. A payment keeps the fee under which it was made."
-    >
+    <Card title="Fee" description="The provider’s fee on each capture. Changes apply to new payments only.">
       <div className="grid max-w-xl gap-4 sm:grid-cols-2">
-        <Field label="Share in percent" error={faults.feePercent} problem={problem} param="fee.basisPoints">
+        <Field label="Share in percent" error={errors.feePercent} problem={problem} param="fee.basisPoints">
           <Input
             isMono
             inputMode="decimal"
@@ -25,8 +22,8 @@ export function FeeSection({ draft, faults, problem, onChange }: SectionProps) {
         </Field>
         <Field
           label="Fixed part in minor units"
-          hint="Of the payment’s currency: 30 is 0.30 EUR, and 30 JPY."
-          error={faults.feeFixed}
+          hint="In the payment’s currency: 30 is 0.30 EUR, or 30 JPY."
+          error={errors.feeFixed}
           problem={problem}
           param="fee.fixedAmount"
         >
@@ -41,7 +38,7 @@ export function FeeSection({ draft, faults, problem, onChange }: SectionProps) {
       </div>
       {fee === undefined ? null : (
         <p className="mt-3 text-sm text-muted">
-          Of a capture of 100.00 EUR it keeps{' '}
+          Fee on a capture of 100.00 EUR:{' '}
           <span className="font-mono text-ink">{formatMinor(fee, 2)} EUR</span>.
         </p>
       )}
@@ -49,7 +46,7 @@ export function FeeSection({ draft, faults, problem, onChange }: SectionProps) {
   );
 }
 
-/** Of 10,000 cents the basis points are just the cents, so nothing has to be rounded; a fee is never above the amount. */
+/** Of 10,000 cents the basis points equal the cents, so nothing is rounded; a fee never exceeds the amount. */
 function feeOfHundred({ feePercent, feeFixed }: Draft): string | undefined {
   const share = parsePercent(feePercent);
   if (share === undefined || !/^\d+$/.test(feeFixed)) return undefined;

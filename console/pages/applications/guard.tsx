@@ -1,10 +1,10 @@
 import { useBlocker } from '@tanstack/react-router';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 
-/** Asks before another page, or the end of this one, takes unsaved changes away. */
+/** Asks for confirmation before navigation or closing the page discards unsaved changes. */
 export function UnsavedGuard({ isDirty }: { readonly isDirty: boolean }) {
   const blocker = useBlocker({
-    // The layout rewrites the search part of the address by itself; that loses nothing.
+    // The layout updates the search params itself; that loses no changes.
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
     enableBeforeUnload: isDirty,
     withResolver: true,
@@ -20,7 +20,7 @@ export function UnsavedGuard({ isDirty }: { readonly isDirty: boolean }) {
       isDanger
       onConfirm={() => blocker.proceed?.()}
     >
-      Your changes to these settings are not saved yet.
+      Your changes to these settings are not saved.
     </ConfirmDialog>
   );
 }

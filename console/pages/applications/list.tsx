@@ -12,8 +12,8 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { sentence } from '../../parts/words.ts';
 import { CreateApplication } from './create.tsx';
 import { percentText } from './percent.ts';
 
@@ -24,7 +24,7 @@ export function ApplicationList() {
   const { appId } = useScope();
   const mayWrite = useAllowed('developer');
   const create = mayWrite ? (
-    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+    <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create application
     </Button>
   ) : undefined;
@@ -34,8 +34,8 @@ export function ApplicationList() {
         title="Applications"
         description={
           mayWrite
-            ? 'Each is a sandbox of its own, with its own keys, webhooks, ledger and clock.'
-            : 'Each is a sandbox of its own. Developers, admins and owners make them; you are a viewer.'
+            ? 'Each application has its own API keys, webhooks, settings and clock.'
+            : 'Each application has its own API keys, webhooks, settings and clock. Creating one requires the developer role.'
         }
         actions={create}
       />
@@ -63,12 +63,12 @@ export function ApplicationList() {
         empty={
           <EmptyState
             icon={<Boxes aria-hidden size={20} />}
-            title={filters.status ? 'None with this status' : 'No applications yet'}
+            title={filters.status ? 'No applications with this status' : 'No applications yet'}
             action={filters.status ? undefined : create}
           >
             {filters.status
-              ? 'Choose another status, or clear the filter.'
-              : 'Make one for each thing that you build: what happens in one is never seen in another.'}
+              ? 'Select another status, or clear the filter.'
+              : 'Create one for each system that you build. Applications share the records of the organization.'}
           </EmptyState>
         }
       />
@@ -85,7 +85,7 @@ function columnsFor(appId: string | null): readonly Column<Application>[] {
       cell: ({ id, name }) => (
         <>
           {name}
-          {id === appId ? <span className="ml-2 text-xs font-normal text-muted">shown now</span> : null}
+          {id === appId ? <span className="ml-2 text-xs font-normal text-muted">current</span> : null}
         </>
       ),
     },
@@ -102,7 +102,7 @@ function columnsFor(appId: string | null): readonly Column<Application>[] {
     {
       header: 'Provider',
       isMinor: true,
-      cell: ({ provider }) => (provider === null ? 'By method' : sentence(provider)),
+      cell: ({ provider }) => (provider === null ? 'By method' : sentenceCase(provider)),
     },
     { header: 'Id', isMinor: true, cell: ({ id }) => <IdText id={id} isShort what="application id" /> },
     { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },

@@ -1,5 +1,5 @@
 import { Card } from '../../parts/card.tsx';
-import { Choices } from '../choices.tsx';
+import { RadioCards } from '../radio-cards.tsx';
 import type { SectionProps } from './section.ts';
 
 const providers = [
@@ -11,23 +11,23 @@ const providers = [
   {
     value: 'meridian',
     label: 'Meridian',
-    hint: 'A modern processor: tells each move once and at once, and pays out the day after a capture.',
+    hint: 'A modern processor: sends each event once and immediately, and pays out one day after a capture.',
   },
   {
     value: 'tidewater',
     label: 'Tidewater',
-    hint: 'A bank of the old kind: its messages come late and more than once, and it pays out two days after.',
+    hint: 'A traditional bank: sends events late and more than once, and pays out after two days.',
   },
 ];
 
-/** Which simulated provider takes the payments. */
+/** The simulated provider that processes payments. */
 export function ProviderSection({ draft, onChange }: SectionProps) {
   return (
     <Card
       title="Provider"
-      description="Who simulates the money. It counts for payments and transfers made from now on."
+      description="The simulated provider. Applies to payments and transfers created from now on."
     >
-      <Choices
+      <RadioCards
         legend="Provider"
         value={draft.provider}
         options={providers}

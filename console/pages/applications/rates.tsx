@@ -7,8 +7,8 @@ import { Field, Input, isAbout } from '../../parts/field.tsx';
 import type { RateRow } from './draft.ts';
 import type { SectionProps } from './section.ts';
 
-/** Margin and rates of the application's own. */
-export function FxSection({ draft, faults, problem, onChange }: SectionProps) {
+/** FX margin and custom rates. */
+export function FxSection({ draft, errors, problem, onChange }: SectionProps) {
   const list = useId();
   const currencies = useCurrencies();
   const change = (row: number, part: Partial<RateRow>) =>
@@ -18,11 +18,11 @@ export function FxSection({ draft, faults, problem, onChange }: SectionProps) {
     onChange({ rates: [...draft.rates, { row, source: '', target: '', rate: '' }] });
   };
   return (
-    <Card title="Exchange" description="How transfers from one currency to another are converted.">
+    <Card title="Exchange" description="How transfers between currencies are converted.">
       <Field
         label="Margin in percent"
-        hint="What a converted amount loses to the middle of the market."
-        error={faults.margin}
+        hint="Margin on the mid-market rate."
+        error={errors.margin}
         problem={problem}
         param="fx.marginBasisPoints"
         className="max-w-md"
@@ -36,10 +36,10 @@ export function FxSection({ draft, faults, problem, onChange }: SectionProps) {
         />
       </Field>
       <section className="mt-5">
-        <h3 className="text-sm font-medium">Rates of your own</h3>
+        <h3 className="text-sm font-medium">Custom rates</h3>
         <p className="text-sm text-muted">
-          They stand in for the middle of the market; other pairs keep the built-in rates. A pair counts for
-          the opposite direction too.
+          They replace the mid-market rate; other pairs use the built-in rates. A pair also applies to the
+          opposite direction.
         </p>
         {draft.rates.length === 0 ? null : (
           <ul className="mt-3 flex max-w-xl flex-col gap-2">
@@ -48,7 +48,7 @@ export function FxSection({ draft, faults, problem, onChange }: SectionProps) {
                 key={one.row}
                 rate={one}
                 list={list}
-                fault={faults.rateRows?.get(one.row)}
+                error={errors.rateRows?.get(one.row)}
                 onChange={(part) => change(one.row, part)}
                 onRemove={() => onChange({ rates: draft.rates.filter(({ row }) => row !== one.row) })}
               />
@@ -75,22 +75,22 @@ export function FxSection({ draft, faults, problem, onChange }: SectionProps) {
 
 interface RateItemProps {
   readonly rate: RateRow;
-  /** The id of the list of currencies. */
+  /** The id of the currency datalist. */
   readonly list: string;
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
   readonly onChange: (part: Partial<RateRow>) => void;
   readonly onRemove: () => void;
 }
 
-function RateItem({ rate: { source, target, rate }, list, fault, onChange, onRemove }: RateItemProps) {
+function RateItem({ rate: { source, target, rate }, list, error, onChange, onRemove }: RateItemProps) {
   const id = useId();
-  const said = source === '' && target === '' ? 'new rate' : `${source}/${target}`;
+  const pairLabel = source === '' && target === '' ? 'new rate' : `${source}/${target}`;
   const shared = {
     isMono: true,
     autoComplete: 'off',
     spellCheck: false,
-    'aria-invalid': fault === undefined ? undefined : true,
-    'aria-describedby': fault === undefined ? undefined : id,
+    'aria-invalid': error === undefined ? undefined : true,
+    'aria-describedby': error === undefined ? undefined : id,
   } as const;
   const currency = { ...shared, list, maxLength: 3, placeholder: 'EUR', className: 'uppercase' };
   return (
@@ -100,7 +100,7 @@ function RateItem({ rate: { source, target, rate }, list, fault, onChange, onRem
         <div className="w-20 shrink-0">
           <Input
             {...currency}
-            aria-label={`Source currency of ${said}`}
+            aria-label={`Source currency of ${pairLabel}`}
             value={source}
             onChange={(event) => onChange({ source: event.currentTarget.value.toUpperCase() })}
           />
@@ -110,7 +110,7 @@ function RateItem({ rate: { source, target, rate }, list, fault, onChange, onRem
           {...shared}
           inputMode="decimal"
           placeholder="1.0842"
-          aria-label={`Rate of ${said}`}
+          aria-label={`Rate of ${pairLabel}`}
           value={rate}
           onChange={(event) => onChange({ rate: event.currentTarget.value })}
         />
@@ -118,16 +118,20 @@ function RateItem({ rate: { source, target, rate }, list, fault, onChange, onRem
           <Input
             {...currency}
             placeholder="USD"
-            aria-label={`Target currency of ${said}`}
+            aria-label={`Target currency of ${pairLabel}`}
             value={target}
             onChange={(event) => onChange({ target: event.currentTarget.value.toUpperCase() })}
           />
         </div>
-        <IconButton label={`Remove ${said}`} icon={<Trash2 aria-hidden size={15} />} onClick={onRemove} />
+        <IconButton
+          label={`Remove ${pairLabel}`}
+          icon={<Trash2 aria-hidden size={15} />}
+          onClick={onRemove}
+        />
       </div>
-      {fault === undefined ? null : (
+      {error === undefined ? null : (
         <p id={id} className="mt-0.5 text-sm text-bad">
-          {fault}
+          {error}
         </p>
       )}
     </li>

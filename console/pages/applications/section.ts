@@ -1,10 +1,10 @@
 import type { ApiProblem } from '../../client/request.ts';
-import type { Draft, Faults } from './draft.ts';
+import type { Draft, FieldErrors } from './draft.ts';
 
-/** What every section of the settings is given. */
+/** Props of every settings section. */
 export interface SectionProps {
   readonly draft: Draft;
-  readonly faults: Faults;
+  readonly errors: FieldErrors;
   readonly problem: ApiProblem | null;
   readonly onChange: (part: Partial<Draft>) => void;
 }

@@ -4,11 +4,11 @@ import type { ApiProblem } from '../../client/request.ts';
 import type { Application } from '../../client/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { focusFault } from '../fault.ts';
-import { type Draft, draftOf, faultsOf, type Patch, patchOf } from './draft.ts';
+import { focusInvalidField } from '../focus-invalid-field.ts';
+import { type Draft, draftOf, fieldErrors, type Patch, patchOf } from './draft.ts';
 import { FeeSection } from './fee.tsx';
 import { UnsavedGuard } from './guard.tsx';
 import { ProviderSection } from './provider.tsx';
@@ -18,37 +18,37 @@ import { WebhookSection } from './webhook-defaults.tsx';
 
 export interface SettingsProps {
   readonly application: Application;
-  /** Viewers look, and an archived application does not change. */
+  /** For viewers and for archived applications. */
   readonly isReadOnly: boolean;
 }
 
-/** One form for all settings. It holds only what was edited, so that what others save meanwhile shows up beside it. */
+/** One form for all settings. Its state holds only the edited fields, so that changes saved by others still appear. */
 export function Settings({ application, isReadOnly }: SettingsProps) {
   const { toast } = useToast();
   const [edits, setEdits] = useState<Partial<Draft>>({});
-  const [isTried, setTried] = useState(false);
+  const [isSubmitted, setSubmitted] = useState(false);
   const save = useWrite<Application>(`org/applications/${application.id}/update`);
   const draft = { ...draftOf(application), ...edits };
   const patch = patchOf(application, draft);
-  const faults = faultsOf(draft);
-  const isSound = Object.keys(faults).length === 0;
+  const errors = fieldErrors(draft);
+  const isValid = Object.keys(errors).length === 0;
   const isDirty = !isReadOnly && Object.keys(patch).length > 0;
-  const forget = () => {
+  const discard = () => {
     setEdits({});
-    setTried(false);
+    setSubmitted(false);
     save.reset();
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    setTried(true);
+    setSubmitted(true);
     if (!isDirty) return;
-    if (!isSound || (await save.write(patch)) === undefined) return focusFault();
+    if (!isValid || (await save.write(patch)) === undefined) return focusInvalidField();
     toast('Settings saved');
-    forget();
+    discard();
   };
   const section: SectionProps = {
     draft,
-    faults: isTried ? faults : {},
+    errors: isSubmitted ? errors : {},
     problem: save.problem,
     onChange: (part) => setEdits((before) => ({ ...before, ...part })),
   };
@@ -65,10 +65,10 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
       {isDirty ? (
         <SaveBar
           patch={patch}
-          problem={unshown(save.problem)}
+          problem={problemOutsideFields(save.problem, params)}
           isBusy={save.isBusy}
-          isFaulty={isTried && !isSound}
-          onDiscard={forget}
+          hasErrors={isSubmitted && !isValid}
+          onDiscard={discard}
         />
       ) : null}
       <UnsavedGuard isDirty={isDirty} />
@@ -76,10 +76,10 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
   );
 }
 
-function NameSection({ draft, faults, problem, onChange }: SectionProps) {
+function NameSection({ draft, errors, problem, onChange }: SectionProps) {
   return (
     <Card title="Name">
-      <Field label="Application name" error={faults.name} problem={problem} param="name" className="max-w-md">
+      <Field label="Application name" error={errors.name} problem={problem} param="name" className="max-w-md">
         <Input
           maxLength={200}
           autoComplete="off"
@@ -91,11 +91,7 @@ function NameSection({ draft, faults, problem, onChange }: SectionProps) {
   );
 }
 
-/** What no field shows by itself. */
-function unshown(problem: ApiProblem | null): ApiProblem | null {
-  const params = ['name', 'fee', 'fx', 'webhookDefaults'];
-  return params.some((param) => isAbout(problem, param)) ? null : problem;
-}
+const params = ['name', 'fee', 'fx', 'webhookDefaults'];
 
 const groups: Readonly<Record<keyof Patch, string>> = {
   name: 'name',
@@ -109,22 +105,22 @@ interface SaveBarProps {
   readonly patch: Patch;
   readonly problem: ApiProblem | null;
   readonly isBusy: boolean;
-  readonly isFaulty: boolean;
+  readonly hasErrors: boolean;
   readonly onDiscard: () => void;
 }
 
-function SaveBar({ patch, problem, isBusy, isFaulty, onDiscard }: SaveBarProps) {
+function SaveBar({ patch, problem, isBusy, hasErrors, onDiscard }: SaveBarProps) {
   const changed = (Object.keys(patch) as (keyof Patch)[]).map((name) => groups[name]).join(', ');
   return (
     <div className="sticky bottom-3 z-20 mt-5 flex flex-col gap-2 rounded-lg border bg-raised px-4 py-3 shadow-pop">
       {problem ? <ProblemBanner problem={problem} /> : null}
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p role="status" className={isFaulty ? 'text-bad' : 'text-muted'}>
-          {isFaulty ? 'Mend the marked fields first.' : `Not saved yet: ${changed}.`}
+        <p role="status" className={hasErrors ? 'text-bad' : 'text-muted'}>
+          {hasErrors ? 'Fix the marked fields first.' : `Unsaved changes: ${changed}.`}
         </p>
         <div className="flex gap-2">
           <Button onClick={onDiscard}>Discard</Button>
-          <Button type="submit" look="primary" isBusy={isBusy}>
+          <Button type="submit" variant="primary" isBusy={isBusy}>
             Save changes
           </Button>
         </div>

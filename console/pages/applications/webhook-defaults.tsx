@@ -9,20 +9,17 @@ const profiles = [
   { value: 'none', label: 'None: 1 attempt' },
 ];
 
-/** What a new webhook has where nothing else is asked for. */
-export function WebhookSection({ draft, faults, problem, onChange }: SectionProps) {
-  const fault =
-    faults.eventTypes ?? (isAbout(problem, 'webhookDefaults.eventTypes') ? problem?.message : undefined);
+/** Defaults for new webhooks. */
+export function WebhookSection({ draft, errors, problem, onChange }: SectionProps) {
+  const error =
+    errors.eventTypes ?? (isAbout(problem, 'webhookDefaults.eventTypes') ? problem?.message : undefined);
   return (
-    <Card
-      title="Webhook defaults"
-      description="What a new webhook gets where nothing else is asked for. Webhooks that are there stay as they are."
-    >
+    <Card title="Webhook defaults" description="Defaults for new webhooks. Existing webhooks do not change.">
       <div className="flex flex-col gap-5">
         <div className="grid max-w-2xl gap-4 sm:grid-cols-[3fr_2fr]">
           <Field
             label="Retries"
-            hint="By the application’s clock."
+            hint="Scheduled on the application clock."
             problem={problem}
             param="webhookDefaults.retryProfile"
           >
@@ -33,9 +30,9 @@ export function WebhookSection({ draft, faults, problem, onChange }: SectionProp
             />
           </Field>
           <Field
-            label="Deliveries at once"
-            hint="From 1 to 64 to one endpoint."
-            error={faults.concurrency}
+            label="Concurrent deliveries"
+            hint="1 to 64 per endpoint."
+            error={errors.concurrency}
             problem={problem}
             param="webhookDefaults.maxConcurrency"
           >
@@ -50,7 +47,7 @@ export function WebhookSection({ draft, faults, problem, onChange }: SectionProp
         </div>
         <EventPicker
           value={draft.eventTypes}
-          error={fault}
+          error={error}
           onChange={(eventTypes) => onChange({ eventTypes })}
         />
       </div>

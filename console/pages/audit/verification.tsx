@@ -5,13 +5,13 @@ import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { classes, pluralize } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { classes, count } from '../../parts/words.ts';
 
-/** The newest part alone is looked at when a trail is very long. */
+/** `isWhole` is false if the trail is so long that only its newest part was verified. */
 type Verification = AuditVerification & { readonly isWhole?: boolean };
 
-/** Whether the trail is what was sealed. */
+/** Shows whether the audit trail matches its seals. */
 export function VerificationCard() {
   const { data, problem, isLoading, isRefreshing, refresh } = useRead<Verification>('org/audit/verification');
   if (isLoading) {
@@ -33,7 +33,7 @@ export function VerificationCard() {
   const Icon = isIntact ? ShieldCheck : ShieldAlert;
   return (
     <section
-      aria-label="Verification of the audit trail"
+      aria-label="Audit trail verification"
       className={classes(
         'mb-5 rounded-lg border bg-surface px-5 py-4',
         isIntact ? 'border-l-4 border-l-good' : 'border-l-4 border-l-bad',
@@ -48,14 +48,14 @@ export function VerificationCard() {
           />
           <div className="min-w-0">
             <h2 className={classes('text-lg font-semibold', isIntact ? 'text-good' : 'text-bad')}>
-              {isIntact ? 'The trail is intact' : 'The trail was changed'}
+              {isIntact ? 'The audit trail is intact' : 'The audit trail was changed'}
             </h2>
             <p className="text-muted">
               {isIntact
-                ? 'Every sealed row is as it was when it was sealed, and no seal is missing.'
-                : 'Some of it is not what was sealed. Look at the problems below.'}
+                ? 'Every sealed row is unchanged, and no seal is missing.'
+                : 'Some rows do not match their seal. See the problems below.'}
               {data.isWhole === false
-                ? ' The newest part was looked at; the command sandbank verify looks at everything.'
+                ? ' Only the newest part was verified; run sandbank verify to check everything.'
                 : ''}
             </p>
           </div>
@@ -79,7 +79,7 @@ function Counts({ verification }: { readonly verification: Verification }) {
       <Count name="Not sealed yet" value={unsealedRows.toLocaleString('en')} />
       <Count name="Checked" value={<Time at={checkedAt} kind="wall" />} />
       <Count
-        name="Head of the chain"
+        name="Chain head"
         value={
           head === null ? (
             <span className="text-faint">None yet</span>
@@ -115,7 +115,7 @@ function Problems({ problems }: { readonly problems: readonly Problem[] }) {
   if (problems.length === 0) return null;
   return (
     <div className="mt-3 rounded-md bg-bad-soft px-4 py-3 text-bad">
-      <h3 className="font-medium">{count(problems.length, 'problem')}</h3>
+      <h3 className="font-medium">{pluralize(problems.length, 'problem')}</h3>
       <ul className="mt-1 flex list-disc flex-col gap-1 pl-5 text-sm">
         {problems.map(({ seal, words }) => (
           <li key={`${seal} ${words}`} className="break-words">

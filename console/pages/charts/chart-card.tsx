@@ -2,29 +2,29 @@ import { ChartColumn, Table2 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { IconButton } from '../../parts/button.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { classes } from '../../parts/words.ts';
-import { FigureTable } from './figure-table.tsx';
+import { classes } from '../../parts/text.ts';
+import { ChartTable } from './chart-table.tsx';
 import type { PlotProps } from './plot.tsx';
 import { Swatch } from './swatch.tsx';
 
-// Recharts is larger than all the rest of the console: it is loaded when the first chart is shown.
+// Recharts is larger than the rest of the console: load it with the first chart.
 const Plot = lazy(() => import('./plot.tsx'));
 
 export interface ChartFrameProps {
   readonly title: string;
-  /** The chart in a sentence: for those who do not see it, and for those who do not want to read it off. */
+  /** The chart in one sentence, for screen readers and for a quick overview. */
   readonly summary: ReactNode;
   readonly controls?: ReactNode;
   readonly legend?: ReactNode;
   readonly chart: ReactNode;
   readonly table: ReactNode;
   readonly isEmpty?: boolean;
-  /** Instead of the chart when there is nothing to draw. */
+  /** Shown instead of the chart if there is no data. */
   readonly empty?: string;
   readonly className?: string;
 }
 
-/** A chart that can be turned into a table of the same figures. */
+/** A chart with a button that shows the same data as a table. */
 export function ChartFrame(props: ChartFrameProps) {
   const { title, summary, controls, legend, chart, table, isEmpty = false, empty, className } = props;
   const [isTable, setTable] = useState(false);
@@ -66,15 +66,15 @@ export interface ChartCardProps extends PlotProps {
   readonly title: string;
   readonly summary: ReactNode;
   readonly controls?: ReactNode;
-  /** Heads the first column of the table. */
+  /** Header of the table's first column. */
   readonly pointLabel?: string;
   readonly isEmpty?: boolean;
   readonly empty?: string;
   readonly className?: string;
 }
 
-/** Bars and lines over time in a card. */
-export function ChartCard({ points, series, tickWords, pointLabel = 'From', ...frame }: ChartCardProps) {
+/** A card with bars and lines over time. */
+export function ChartCard({ points, series, formatTick, pointLabel = 'From', ...frame }: ChartCardProps) {
   return (
     <ChartFrame
       {...frame}
@@ -92,14 +92,14 @@ export function ChartCard({ points, series, tickWords, pointLabel = 'From', ...f
       }
       chart={
         <div className="h-52">
-          <Plot points={points} series={series} tickWords={tickWords} />
+          <Plot points={points} series={series} formatTick={formatTick} />
         </div>
       }
       table={
-        <FigureTable
+        <ChartTable
           caption={frame.title}
           head={[pointLabel, ...series.map(({ label }) => label)]}
-          rows={points.map((point) => [point.title, ...series.map(({ key }) => point.words[key] ?? '—')])}
+          rows={points.map((point) => [point.title, ...series.map(({ key }) => point.labels[key] ?? '—')])}
         />
       }
     />

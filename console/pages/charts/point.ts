@@ -1,24 +1,24 @@
-/** One place on the horizontal axis. Plotted are `values`; what a person reads are `words`, which are exact. */
+/** One position on the horizontal axis. `values` are plotted; `labels` are the exact values as text. */
 export interface Point {
-  /** At the axis; empty where no mark shall be. */
+  /** Axis label; empty for no tick. */
   readonly name: string;
-  /** In full, for the tooltip and the table. */
+  /** Full label, for the tooltip and the table. */
   readonly title: string;
   readonly values: Readonly<Record<string, number | null>>;
-  readonly words: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface Series {
   readonly key: string;
   readonly label: string;
   readonly mark: 'bar' | 'line';
-  /** A token of the theme, as `var(--accent)`: it follows the theme by itself. */
+  /** A CSS variable such as `var(--accent)`, so that it follows the theme. */
   readonly color: string;
-  /** Lines are told apart by their dashes too. */
+  /** Distinguishes lines by more than their color. */
   readonly isDashed?: boolean;
-  /** Bars of one stack stand on each other. */
+  /** Bars with the same stack name are stacked. */
   readonly stack?: string;
-  /** Measured in percent, at the right. */
+  /** In percent, on the right axis. */
   readonly isShare?: boolean;
 }
 
@@ -33,13 +33,13 @@ export const colors = {
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
-/** 12500 -> '12.5K', for the marks of an axis. */
-export function compactWords(value: number): string {
+/** 12500 -> '12.5K', for axis ticks. */
+export function formatCompact(value: number): string {
   return compact.format(value);
 }
 
-/** A share that is neither nothing nor all is never rounded to either. */
-export function percentWords(part: number, whole: number): string {
+/** Only exactly none and exactly all show as 0% and 100%; other shares are never rounded to either. */
+export function formatPercent(part: number, whole: number): string {
   if (whole === 0) return '—';
   if (part === 0) return '0%';
   if (part === whole) return '100%';

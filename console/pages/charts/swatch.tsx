@@ -1,6 +1,6 @@
 import type { Series } from './point.ts';
 
-/** The colour and mark of a series, as drawn. */
+/** The color and mark of a series, for legends and tooltips. */
 export function Swatch({ series }: { readonly series: Series }) {
   return (
     <svg aria-hidden="true" width="14" height="10" className="shrink-0">

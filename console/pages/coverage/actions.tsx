@@ -1,7 +1,7 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import { type ApiProblem, address, asProblem, refusalOf } from '../../client/request.ts';
+import { type ApiProblem, apiUrl, asProblem, problemFrom } from '../../client/request.ts';
 import { saveFile } from '../../client/save.ts';
 import { useScope } from '../../client/scope.ts';
 import { useAllowed } from '../../frame/session.tsx';
@@ -9,10 +9,10 @@ import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
-/** As a file for a build server, and a fresh count for the next run of tests. */
+/** Downloads the report as JUnit XML, and resets the counters before the next test run. */
 export function CoverageActions({ resource }: { readonly resource: string | undefined }) {
   const isAllowed = useAllowed('developer');
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const download = useJunit(resource);
   return (
     <>
@@ -23,8 +23,8 @@ export function CoverageActions({ resource }: { readonly resource: string | unde
       >
         JUnit XML
       </Button>
-      {isAllowed ? <Button onClick={() => setAsking(true)}>Start over…</Button> : null}
-      {isAsking ? <StartOver onClose={() => setAsking(false)} /> : null}
+      {isAllowed ? <Button onClick={() => setConfirming(true)}>Reset coverage…</Button> : null}
+      {isConfirming ? <ResetCoverage onClose={() => setConfirming(false)} /> : null}
     </>
   );
 }
@@ -38,14 +38,14 @@ function useJunit(resource: string | undefined) {
   const start = async () => {
     setBusy(true);
     try {
-      const response = await fetch(address('app/developer_api_coverage', scope, { resource }), {
+      const response = await fetch(apiUrl('app/developer_api_coverage', scope, { resource }), {
         credentials: 'same-origin',
         headers: { Accept: 'application/xml' },
         signal: AbortSignal.timeout(timeoutMs),
       });
-      if (!response.ok) throw await refusalOf(response);
+      if (!response.ok) throw await problemFrom(response);
       saveFile(await response.text(), 'coverage.xml', 'application/xml');
-      toast('coverage.xml is saved');
+      toast('coverage.xml saved');
     } catch (thrown) {
       const problem: ApiProblem = asProblem(thrown);
       toast(problem.message, { isBad: true });
@@ -55,11 +55,11 @@ function useJunit(resource: string | undefined) {
   return { start, isBusy };
 }
 
-function StartOver({ onClose }: { readonly onClose: () => void }) {
+function ResetCoverage({ onClose }: { readonly onClose: () => void }) {
   const { toast } = useToast();
   const reset = useWrite('app/developer_api_coverage/reset', {
     onDone: () => {
-      toast('Counting starts over');
+      toast('Coverage reset');
       onClose();
     },
   });
@@ -67,14 +67,14 @@ function StartOver({ onClose }: { readonly onClose: () => void }) {
     <ConfirmDialog
       isOpen
       onOpenChange={onClose}
-      title="Start counting over?"
-      confirmLabel="Start over"
+      title="Reset coverage?"
+      confirmLabel="Reset coverage"
       isDanger
       isBusy={reset.isBusy}
       problem={reset.problem}
       onConfirm={() => void reset.write({})}
     >
-      What was met so far is forgotten, for all applications of the organization. Records stay.
+      Clears the counters of all applications in the organization. Records are not affected.
     </ConfirmDialog>
   );
 }

@@ -1,7 +1,7 @@
 import { useRead } from '../../client/queries.ts';
 import type { Capabilities } from '../../client/shapes.ts';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
-import { sentence } from '../../parts/words.ts';
+import { sentenceCase } from '../../parts/text.ts';
 
 interface Chosen {
   readonly resource?: string;
@@ -22,7 +22,7 @@ export function CoverageFilters({ filters, setFilters }: CoverageFiltersProps) {
       <FilterSelect
         label="Resource"
         value={resource}
-        options={(data?.resources ?? []).map(({ name }) => ({ value: name, label: sentence(name) }))}
+        options={(data?.resources ?? []).map(({ name }) => ({ value: name, label: sentenceCase(name) }))}
         onChange={(next) => setFilters({ resource: next })}
       />
       <FilterSelect
@@ -31,7 +31,7 @@ export function CoverageFilters({ filters, setFilters }: CoverageFiltersProps) {
         value={show}
         options={[
           { value: 'gaps', label: 'Gaps' },
-          { value: 'met', label: 'What was met' },
+          { value: 'met', label: 'Covered' },
         ]}
         onChange={(next) => setFilters({ show: next })}
       />

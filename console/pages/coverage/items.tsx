@@ -3,7 +3,7 @@ import type { CoverageItem, CoverageSection } from '../../client/shapes.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { DocsLink, errorDocs } from '../docs-link.tsx';
-import { kindWords } from './words.ts';
+import { kindLabels } from './kind-labels.ts';
 
 export interface CoverageItemsProps {
   readonly section: CoverageSection;
@@ -13,16 +13,16 @@ export interface CoverageItemsProps {
 
 export function CoverageItems({ section, show }: CoverageItemsProps) {
   const { kind, items } = section;
-  const wanted = items.filter(({ count }) => (show === 'gaps' ? count === 0 : show !== 'met' || count > 0));
+  const shown = items.filter(({ count }) => (show === 'gaps' ? count === 0 : show !== 'met' || count > 0));
   return (
     <>
-      <p className="mb-3 text-sm text-muted">{kindWords[kind].hint}</p>
+      <p className="mb-3 text-sm text-muted">{kindLabels[kind].hint}</p>
       <Table
-        caption={kindWords[kind].many}
+        caption={kindLabels[kind].plural}
         columns={columnsFor(kind)}
-        rows={wanted}
+        rows={shown}
         rowKey={({ name }) => name}
-        empty={show === 'gaps' ? <NoGaps /> : <NothingMet />}
+        empty={show === 'gaps' ? <NoGaps /> : <NothingCovered />}
       />
     </>
   );
@@ -30,16 +30,16 @@ export function CoverageItems({ section, show }: CoverageItemsProps) {
 
 function NoGaps() {
   return (
-    <EmptyState icon={<CircleCheck aria-hidden size={20} />} title="Nothing is missing here">
-      Everything of this kind was met at least once.
+    <EmptyState icon={<CircleCheck aria-hidden size={20} />} title="No gaps">
+      Everything of this kind is covered.
     </EmptyState>
   );
 }
 
-function NothingMet() {
+function NothingCovered() {
   return (
-    <EmptyState icon={<CircleDashed aria-hidden size={20} />} title="Nothing was met yet">
-      Run the tests of your integration against this organization, and it shows up here within seconds.
+    <EmptyState icon={<CircleDashed aria-hidden size={20} />} title="Nothing covered yet">
+      Run your integration’s tests against this organization; the results appear here within seconds.
     </EmptyState>
   );
 }
@@ -63,10 +63,10 @@ function columnsFor(kind: CoverageSection['kind']): readonly Column<CoverageItem
       ),
     },
     {
-      header: 'Times met',
+      header: 'Count',
       align: 'right',
       cell: ({ count }) =>
-        count > 0 ? count.toLocaleString('en') : <span className="text-muted">Not met</span>,
+        count > 0 ? count.toLocaleString('en') : <span className="text-muted">Not covered</span>,
     },
   ];
 }

@@ -69,7 +69,7 @@ function CustomerActions({ customer }: { readonly customer: Customer }) {
         problem={archive.problem}
         onConfirm={() => void archive.write({})}
       >
-        New payments can no longer name it, and it cannot be changed any more. What it has paid stays.
+        New payments cannot reference it, and it becomes read-only. Its payments do not change.
       </ConfirmDialog>
     </>
   );
@@ -111,7 +111,7 @@ function CustomerPayments({ customer }: { readonly customer: Customer }) {
         <h2 className="text-lg font-semibold">Payments</h2>
         <div className="flex items-center gap-3">
           <Anchor to="payments" search={{ customerId: customer.id }}>
-            All with filters
+            View all
           </Anchor>
           {create}
         </div>
@@ -125,9 +125,7 @@ function CustomerPayments({ customer }: { readonly customer: Customer }) {
         isLoading={list.isLoading}
         isRefreshing={list.isRefreshing}
         problem={list.problem}
-        empty={
-          <EmptyState title="No payments yet">Payments that name this customer are listed here.</EmptyState>
-        }
+        empty={<EmptyState title="No payments yet">Payments of this customer are listed here.</EmptyState>}
         footer={<Pager {...list.paging} />}
       />
       {isCreating ? <PaymentCreate customerId={customer.id} onClose={() => setCreating(false)} /> : null}

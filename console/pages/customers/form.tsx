@@ -2,14 +2,13 @@ import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import type { Customer } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { unsaid } from '../records/action-dialog.tsx';
 import { Rows } from '../records/rows.tsx';
 import { bodyOf, draftOf, type Text, texts } from './draft.ts';
 
 export interface CustomerFormProps {
-  /** The one to edit; without it a new one is made. */
+  /** The customer to edit; without it the form creates one. */
   readonly customer?: Customer;
   readonly onClose: () => void;
   readonly onDone: (customer: Customer) => void;
@@ -23,9 +22,9 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
       ? 'app/developer_api_customers'
       : `app/developer_api_customers/${customer.id}/update`,
     {
-      onDone: (answer) => {
+      onDone: (saved) => {
         toast(customer === undefined ? 'Customer created' : 'Customer saved');
-        onDone(answer);
+        onDone(saved);
       },
     },
   );
@@ -42,12 +41,12 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
       isOpen
       onOpenChange={onClose}
       title={customer === undefined ? 'Create customer' : 'Edit customer'}
-      description="A name or an email is needed; the rest is yours to fill."
+      description="A name or an email is required."
       submitLabel={customer === undefined ? 'Create customer' : 'Save'}
       onSubmit={() => void write.write(body)}
       isBusy={write.isBusy}
       isSubmitDisabled={!isNamed || Object.keys(body).length === 0}
-      problem={unsaid(problem, [...texts, 'metadata'])}
+      problem={problemOutsideFields(problem, [...texts, 'metadata'])}
     >
       <Field label="Name" problem={problem} param="name">
         <Input maxLength={200} autoComplete="off" {...text('name')} />
@@ -60,7 +59,7 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
           <Input type="tel" maxLength={32} autoComplete="off" {...text('phone')} />
         </Field>
         <Field label="Reference" isOptional problem={problem} param="reference">
-          <Input maxLength={200} autoComplete="off" placeholder="Your own id" {...text('reference')} />
+          <Input maxLength={200} autoComplete="off" placeholder="Your id" {...text('reference')} />
         </Field>
       </div>
       <Rows

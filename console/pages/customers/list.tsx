@@ -32,7 +32,8 @@ export function CustomerList() {
       texts={[{ name: 'reference', label: 'Reference', placeholder: 'Exact reference' }]}
       none={{
         icon: <Users aria-hidden size={20} />,
-        words: 'A customer is who pays. Payments and transfers can name one, and its page lists them.',
+        description:
+          'A customer is a payer. Payments and transfers can reference one; its page lists its payments.',
       }}
       create={(onClose) => (
         <CustomerForm

@@ -3,9 +3,9 @@ import type { Attempt } from '../../client/shapes.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { HttpStatus } from '../../parts/status-badge.tsx';
 import { Time } from '../../parts/time.tsx';
-import { adviceFor, headerText } from './words.ts';
+import { adviceFor, headerText } from './labels.ts';
 
-/** One attempt in a line. */
+/** One attempt in one line. */
 export function AttemptSummary({ attempt }: { readonly attempt: Attempt }) {
   return (
     <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -19,38 +19,42 @@ export function AttemptSummary({ attempt }: { readonly attempt: Attempt }) {
   );
 }
 
-/** What was sent and what came back. All of it is the receiver's own text and is shown as text. */
+/** Request and response of an attempt. The receiver controls the content, so it is shown as plain text. */
 export function AttemptView({ attempt }: { readonly attempt: Attempt }) {
   return (
     <div className="flex flex-col gap-4">
       {attempt.error === null ? null : <AttemptError error={attempt.error} />}
       <p className="text-sm text-muted">
-        Sent <Time at={attempt.sentAt} kind="wall" show="both" /> in real time, which is the{' '}
-        <code className="font-mono">webhook-timestamp</code>.
+        Sent <Time at={attempt.sentAt} kind="wall" show="both" /> in real time (the{' '}
+        <code className="font-mono">webhook-timestamp</code>).
       </p>
       {attempt.bodiesCleared ? (
         <p className="text-sm text-muted">
-          Headers and answer were cleared because of their age. The status and the error stay.
+          Headers and body were cleared after the retention period. The status and the error remain.
         </p>
       ) : (
         <>
-          <Headers title="Request headers" headers={attempt.requestHeaders} none="Nothing was sent." />
-          {attempt.responseStatus === null ? null : <Answer attempt={attempt} />}
+          <Headers title="Request headers" headers={attempt.requestHeaders} none="No request was sent." />
+          {attempt.responseStatus === null ? null : <Response attempt={attempt} />}
         </>
       )}
     </div>
   );
 }
 
-function Answer({ attempt }: { readonly attempt: Attempt }) {
+function Response({ attempt }: { readonly attempt: Attempt }) {
   const body = attempt.responseBody ?? '';
   return (
     <>
-      <Headers title="Answer: headers" headers={attempt.responseHeaders} none="The answer had no headers." />
+      <Headers
+        title="Response headers"
+        headers={attempt.responseHeaders}
+        none="The response had no headers."
+      />
       {body === '' ? (
-        <p className="text-sm text-muted">The answer had no body.</p>
+        <p className="text-sm text-muted">The response had no body.</p>
       ) : (
-        <CodeBlock title="Answer: body, the first 16 KiB" what="answer" code={body} linesMax={30} />
+        <CodeBlock title="Response body, the first 16 KiB" what="response body" code={body} linesMax={30} />
       )}
     </>
   );
@@ -72,13 +76,13 @@ function Headers({
 }
 
 function AttemptError({ error }: { readonly error: string }) {
-  const words = adviceFor(error);
+  const advice = adviceFor(error);
   return (
     <div className="flex gap-2.5 rounded-md bg-bad-soft px-3.5 py-2.5 text-bad">
       <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
       <div className="min-w-0">
         <p className="font-medium break-words">{error}</p>
-        {words === undefined ? null : <p className="text-sm">{words}</p>}
+        {advice === undefined ? null : <p className="text-sm">{advice}</p>}
       </div>
     </div>
   );

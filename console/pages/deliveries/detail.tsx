@@ -17,11 +17,11 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { AttemptSummary, AttemptView } from './attempt.tsx';
+import { triggerLabel } from './labels.ts';
 import { useRefresh } from './refresh.ts';
 import { DeliveryStatus } from './table.tsx';
-import { triggerWords } from './words.ts';
 
-/** One event on its way to one endpoint: what is sent, and every attempt with the receiver's answer. */
+/** One delivery of an event to an endpoint: the request body, and every attempt with its response. */
 export function DeliveryDetail() {
   const id = useRecordId();
   const { data, problem, refresh } = useRead<Delivery>(
@@ -68,23 +68,19 @@ function Sections({ delivery }: { readonly delivery: Delivery }) {
                 {delivery.url}
               </span>,
             ],
-            ['Sent because of', triggerWords(delivery.trigger)],
+            ['Trigger', triggerLabel(delivery.trigger)],
             ['Attempts', delivery.attemptCount],
             ['Next attempt', <NextAttempt key="next" delivery={delivery} />],
             ['Created', <Time key="created" at={delivery.createdAt} show="both" />],
           ]}
         />
       </Card>
-      <Card
-        title="Attempts"
-        description="The newest first. Times are those of the application’s clock."
-        isFlush
-      >
+      <Card title="Attempts" description="Newest first. Times are on the application clock." isFlush>
         {attempts.length === 0 ? (
           <p className="px-5 pb-5 text-muted">
             {delivery.held
-              ? 'Nothing was sent yet: the endpoint is disabled. It goes out when the endpoint is enabled again.'
-              : 'Nothing was sent yet. The first attempt comes in a moment.'}
+              ? 'Nothing sent yet: the endpoint is disabled. The delivery is sent when it is enabled again.'
+              : 'Nothing sent yet. The first attempt follows shortly.'}
           </p>
         ) : (
           <ul className="border-t">
@@ -114,17 +110,17 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   return (
     <>
       <Time at={delivery.nextAttemptAt} show="both" />
-      <p className="text-sm text-muted">By the application’s clock: advance it to see the attempt now.</p>
+      <p className="text-sm text-muted">On the application clock: advance it to trigger the attempt now.</p>
     </>
   );
 }
 
 function RequestBody({ body }: { readonly body: string }) {
   return (
-    <Card title="Request body" description="The same text at every attempt: it is what is signed.">
+    <Card title="Request body" description="The signed body, identical in every attempt.">
       <div className="flex flex-col gap-4">
-        <JsonView value={body} title="For reading" />
-        <CodeBlock code={body} title="The very text that is sent" what="request body" />
+        <JsonView value={body} title="Formatted" />
+        <CodeBlock code={body} title="Exact request body" what="request body" />
       </div>
     </Card>
   );
@@ -137,7 +133,7 @@ function Replay({ delivery }: { readonly delivery: Delivery }) {
   const isAllowed = useAllowed('developer');
   const replay = useWrite<EventReplay>(`app/developer_api_webhook_events/${delivery.eventId}/replay`, {
     onDone: ({ deliveryIds }) => {
-      toast('Sent again as a delivery of its own');
+      toast('Replayed as a new delivery');
       const [next] = deliveryIds;
       if (next !== undefined) void navigate({ to: `/${orgId}/deliveries/${next}` });
     },
@@ -146,7 +142,7 @@ function Replay({ delivery }: { readonly delivery: Delivery }) {
   return (
     <div className="flex flex-col items-end gap-2">
       <Button
-        look="primary"
+        variant="primary"
         isBusy={replay.isBusy}
         icon={<RotateCw aria-hidden size={15} />}
         onClick={() => void replay.write({ webhookId: delivery.webhookId })}

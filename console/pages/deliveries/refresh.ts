@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** Asks again while something is still under way; what has come to rest is left alone. */
+/** Polls while `isOn`, for records that are still in progress. */
 export function useRefresh(refresh: () => void, isOn: boolean, everyMs = 4_000): void {
   const latest = useRef(refresh);
   latest.current = refresh;

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
-import type { Listing } from '../../client/queries.ts';
+import type { PagedList } from '../../client/queries.ts';
 import type { Delivery } from '../../client/shapes.ts';
 import { Pager } from '../../parts/pager.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
+import { triggerLabel } from './labels.ts';
 import { useRefresh } from './refresh.ts';
-import { triggerWords } from './words.ts';
 
 export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
   if (delivery.held) return <StatusBadge status="held" label="Held" />;
@@ -14,9 +14,9 @@ export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
 }
 
 export interface DeliveryTableProps {
-  readonly list: Listing<Delivery>;
+  readonly list: PagedList<Delivery>;
   readonly caption: string;
-  /** What tells the rows apart: the event type below a webhook, the endpoint below an event. */
+  /** The first column: the event type on a webhook's page, the endpoint on an event's page. */
   readonly first: Column<Delivery>;
   readonly empty: ReactNode;
 }
@@ -44,10 +44,10 @@ export function DeliveryTable({ list, caption, first, empty }: DeliveryTableProp
 const columns: readonly Column<Delivery>[] = [
   { header: 'Status', cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
   {
-    header: 'Answer',
+    header: 'Response',
     cell: ({ attemptCount, lastResponseStatus, lastError }) =>
       attemptCount === 0 ? (
-        <span className="text-faint">Not tried yet</span>
+        <span className="text-faint">No attempt yet</span>
       ) : (
         <span title={lastError ?? undefined}>
           <HttpStatus status={lastResponseStatus} />
@@ -55,7 +55,7 @@ const columns: readonly Column<Delivery>[] = [
       ),
   },
   { header: 'Attempts', isMinor: true, align: 'right', cell: ({ attemptCount }) => attemptCount },
-  { header: 'Sent because of', isMinor: true, cell: ({ trigger }) => triggerWords(trigger) },
+  { header: 'Trigger', isMinor: true, cell: ({ trigger }) => triggerLabel(trigger) },
   { header: 'Next attempt', isMinor: true, cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

@@ -2,8 +2,8 @@ import { useRead } from '../../client/queries.ts';
 import type { Dispute } from '../../client/shapes.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { Money } from '../../parts/money.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { sentence } from '../../parts/words.ts';
 import { Actions } from '../records/actions.tsx';
 import { Diagram } from '../records/diagram.tsx';
 import { FactsCard, instants, MetadataCard } from '../records/facts.tsx';
@@ -37,8 +37,7 @@ function Content({ dispute }: { readonly dispute: Dispute }) {
     <>
       {dispute.status === 'needs_response' ? (
         <p className="mb-5 rounded-md bg-warn-soft px-3.5 py-2.5 text-warn">
-          Evidence is awaited until <Time at={dispute.respondBy} show="absolute" />. Without it the dispute is
-          lost.
+          Submit evidence by <Time at={dispute.respondBy} show="absolute" />. Otherwise the dispute is lost.
         </p>
       ) : null}
       <div className="mb-5">
@@ -59,7 +58,7 @@ function Content({ dispute }: { readonly dispute: Dispute }) {
               items={[
                 ['Amount', <Money key="amount" amount={dispute.amount} currency={dispute.currency} />],
                 ['Reason', dispute.reason],
-                ['Stage', sentence(dispute.stage)],
+                ['Stage', sentenceCase(dispute.stage)],
                 ...instants([
                   ['Respond by', dispute.respondBy],
                   ['Created', dispute.createdAt],

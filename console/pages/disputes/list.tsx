@@ -5,8 +5,8 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { sentence } from '../../parts/words.ts';
 import { AmountCell } from '../records/amount-cell.tsx';
 import { RecordList } from '../records/record-list.tsx';
 
@@ -19,7 +19,7 @@ const columns: readonly Column<Dispute>[] = [
   },
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   { header: 'Reason', isWide: true, isMinor: true, cell: ({ reason }) => reason },
-  { header: 'Stage', isMinor: true, cell: ({ stage }) => sentence(stage) },
+  { header: 'Stage', isMinor: true, cell: ({ stage }) => sentenceCase(stage) },
   {
     header: 'Respond by',
     cell: ({ status, respondBy }) =>
@@ -38,8 +38,8 @@ export function DisputeList() {
       texts={[{ name: 'paymentId', label: 'Payment', placeholder: 'pay_…' }]}
       none={{
         icon: <ShieldAlert aria-hidden size={20} />,
-        words:
-          'A dispute is a customer’s objection to a payment. Make a payment with the scenario “dispute”, or take the action “dispute” on a captured one.',
+        description:
+          'A dispute is a customer’s objection to a payment. Create a payment with the scenario “dispute”, or run the action “dispute” on a captured payment.',
         action: mayWrite ? (
           <Anchor to="payments" search={{ create: '1' }} className={buttonClass('primary')}>
             Create a payment to dispute

@@ -5,7 +5,7 @@ import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
 import type { Capabilities, EventRecord } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, isAbout, Select, Textarea } from '../../parts/field.tsx';
+import { Field, problemOutsideFields, Select, Textarea } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { parseData } from './json.ts';
@@ -41,29 +41,28 @@ function Form({ events, onClose }: FormProps) {
     },
   });
   const choose = (next: string) => {
-    // What was typed stays; an untouched example gives way to the next one.
+    // Replace the example only if it is unedited.
     if (text === exampleOf(events, type)) setText(exampleOf(events, next));
     setType(next);
     setError(undefined);
   };
   const submit = () => {
     const parsed = parseData(text);
-    setError(parsed.ok ? undefined : parsed.words);
+    setError(parsed.ok ? undefined : parsed.error);
     if (parsed.ok) void create.write({ type, data: parsed.value });
   };
-  const isSaid = isAbout(create.problem, 'type') || isAbout(create.problem, 'data');
   return (
     <Dialog
       isOpen
       onOpenChange={onClose}
       size="large"
       title="Create event"
-      description="It is sent to every webhook that wants its type, as if it had happened. No record changes."
+      description="Sends an event to every webhook that subscribes to its type. No record changes."
       submitLabel="Create event"
       onSubmit={submit}
       isBusy={create.isBusy}
       isSubmitDisabled={type === ''}
-      problem={isSaid ? null : create.problem}
+      problem={problemOutsideFields(create.problem, ['type', 'data'])}
     >
       <Field
         label="Type"
@@ -82,7 +81,7 @@ function Form({ events, onClose }: FormProps) {
         problem={create.problem}
         param="data"
         error={error}
-        hint="Sent as it is. It begins as the example of the type."
+        hint="Sent unchanged. The initial value is the example of the type."
       >
         <Textarea
           rows={14}
@@ -97,7 +96,7 @@ function Form({ events, onClose }: FormProps) {
           }}
           onBlur={() => {
             const parsed = parseData(text);
-            setError(parsed.ok ? undefined : parsed.words);
+            setError(parsed.ok ? undefined : parsed.error);
           }}
         />
       </Field>
@@ -105,7 +104,7 @@ function Form({ events, onClose }: FormProps) {
   );
 }
 
-/** The catalogue shows whole events; by hand only their data is given. */
+/** The example of an event type. The catalogue contains whole events; the form takes only their data. */
 function exampleOf(events: Capabilities['events'], type: string): string {
   const example = events.find((one) => one.type === type)?.example;
   return JSON.stringify(example?.data ?? {}, null, 2);

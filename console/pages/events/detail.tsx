@@ -43,7 +43,7 @@ export function EventDetail() {
         actions={
           data && isAllowed ? (
             <Button
-              look="primary"
+              variant="primary"
               icon={<RotateCw aria-hidden size={15} />}
               onClick={() => setReplaying(true)}
             >
@@ -71,15 +71,15 @@ function Sections({ event }: { readonly event: EventRecord }) {
             [
               'Resource',
               event.resourceId === event.id ? (
-                'None: made by hand'
+                'None (created manually)'
               ) : (
                 <IdLink key="resource" id={event.resourceId} />
               ),
             ],
-            ['Happened', <Time key="at" at={event.timestamp} show="both" />],
-            ['Version of the record', event.sequence],
+            ['Occurred', <Time key="at" at={event.timestamp} show="both" />],
+            ['Record version', event.sequence],
             ['API version', event.apiVersion],
-            ['Brought about by', <IdLink key="request" id={event.originRequestId} />],
+            ['Origin request', <IdLink key="request" id={event.originRequestId} />],
             ['Application', ownerName(applications, event.applicationId)],
           ]}
         />
@@ -87,7 +87,7 @@ function Sections({ event }: { readonly event: EventRecord }) {
       <Deliveries eventId={event.id} />
       <Card
         title="Payload"
-        description="What receivers get. The very text that was signed is with each delivery."
+        description="The payload that receivers get. Each delivery shows the exact signed body."
       >
         <JsonView value={payloadOf(event)} title="Payload" linesMax={60} />
       </Card>
@@ -95,7 +95,7 @@ function Sections({ event }: { readonly event: EventRecord }) {
   );
 }
 
-/** The fields of docs/webhooks.md. Read alone, an event carries the request of the reading; the sent one its origin. */
+/** The fields in docs/webhooks.md. A retrieved event has the `requestId` of the retrieval; the sent one that of its origin. */
 function payloadOf(event: EventRecord): Readonly<Record<string, unknown>> {
   const { id, type, apiVersion, timestamp, sequence, data } = event;
   const requestId = event.originRequestId;
@@ -131,8 +131,8 @@ function Deliveries({ eventId }: { readonly eventId: string }) {
           cell: ({ webhookId }) => <span className="font-mono text-sm">{urlOf(webhookId)}</span>,
         }}
         empty={
-          <EmptyState title="Sent to nobody">
-            No webhook wanted this type when it happened. Replay it to send it now.
+          <EmptyState title="No deliveries">
+            No webhook subscribed to this type when the event occurred. Replay it to send it now.
           </EmptyState>
         }
       />

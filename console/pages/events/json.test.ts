@@ -3,23 +3,23 @@ import { expect, test } from 'vitest';
 import { parseData } from './json.ts';
 
 test.each(['', '{', '{a: 1}', 'undefined', "{'a': 1}", '[]', '[{}]', 'null', '1', '"text"', 'true'])(
-  '%j is refused with a message',
+  '%j is rejected with a message',
   (text) => {
-    expect(parseData(text)).toEqual({ ok: false, words: expect.stringMatching(/JSON/) });
+    expect(parseData(text)).toEqual({ ok: false, error: expect.stringMatching(/JSON/) });
   },
 );
 
 test.each(['{"amount": 9007199254740993}', '{"a": [{"b": -9007199254740992}]}', '{"a": 1e300}'])(
-  '%s is refused, because parsing changes the number',
+  '%s is rejected, because parsing changes the number',
   (text) => {
     expect(parseData(text)).toMatchObject({ ok: false });
   },
 );
 
-test('the refusal names the field with the number', () => {
+test('the error names the field with the number', () => {
   expect(parseData('{"a": {"amount": 9007199254740993}}')).toEqual({
     ok: false,
-    words: expect.stringContaining('“amount”'),
+    error: expect.stringContaining('“amount”'),
   });
 });
 

@@ -1,8 +1,8 @@
 export type Parsed =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly words: string };
+  | { readonly ok: false; readonly error: string };
 
-/** What a person typed as the data of an event. Whole numbers beyond 2^53 are refused, since reading them would change them. */
+/** Parses the event data that a person typed. Integers beyond 2^53 are rejected, because parsing would change them. */
 export function parseData(text: string): Parsed {
   let inexact: string | undefined;
   let value: unknown;
@@ -14,14 +14,14 @@ export function parseData(text: string): Parsed {
   } catch (thrown) {
     return {
       ok: false,
-      words: `This is not JSON: ${thrown instanceof Error ? thrown.message : 'unreadable'}`,
+      error: `Invalid JSON: ${thrown instanceof Error ? thrown.message : 'unreadable'}`,
     };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { ok: false, words: 'The data is one JSON object, written in braces.' };
+    return { ok: false, error: 'The data must be a JSON object.' };
   }
   if (inexact !== undefined) {
-    return { ok: false, words: `The number of “${inexact}” is too large to be exact. Write it as text.` };
+    return { ok: false, error: `The number in “${inexact}” is too large to be exact. Write it as a string.` };
   }
   return { ok: true, value: value as Readonly<Record<string, unknown>> };
 }

@@ -13,16 +13,16 @@ import { FilterBar, FilterSelect, FilterText } from '../../parts/filter-bar.tsx'
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { sentence } from '../../parts/words.ts';
 import { useRefresh } from '../deliveries/refresh.ts';
+import { useBufferedEvents } from './buffered-events.ts';
 import { CreateEvent } from './create.tsx';
-import { useHeld } from './held.ts';
-import { useLive } from './live.ts';
-import { LiveBar, NewPill } from './live-bar.tsx';
+import { useEventStream } from './event-stream.ts';
+import { LiveBar, NewEventsButton } from './live-bar.tsx';
 
 const rowsPerPage = 50;
-const askAgainMs = 10_000;
+const pollMs = 10_000;
 
 export function EventList() {
   const isAllowed = useAllowed('developer');
@@ -33,25 +33,25 @@ export function EventList() {
   const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false });
   const isLater = search.cursor !== undefined;
   const list = useList<EventRecord>('app/developer_api_webhook_events', filters, { limit: rowsPerPage });
-  const isHolding = isPaused || isLater;
+  const isBuffering = isPaused || isLater;
   const shownIds = list.rows.map(({ id }) => id);
-  const held = useHeld({ filters, isHolding, shownIds, refresh: list.refresh });
-  const state = useLive(held.take, () => (isHolding ? undefined : held.release()));
-  useRefresh(list.refresh, state === 'lost' && !isHolding, askAgainMs);
+  const buffered = useBufferedEvents({ filters, isBuffering, shownIds, refresh: list.refresh });
+  const state = useEventStream(buffered.add, () => (isBuffering ? undefined : buffered.flush()));
+  useRefresh(list.refresh, state === 'lost' && !isBuffering, pollMs);
   const show = () => {
     if (isLater) list.paging.onFirst();
-    held.release();
+    buffered.flush();
     window.scrollTo({ top: 0 });
   };
   const pause = (next: boolean) => {
     setPaused(next);
-    if (!next && !isLater) held.release();
+    if (!next && !isLater) buffered.flush();
   };
   const isFiltered = Object.keys(filters).length > 0;
   const resources = [...new Set(events.map(({ resource }) => resource))];
   const types = events.filter(({ resource }) => (filters.resource ?? resource) === resource);
   const button = isAllowed ? (
-    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+    <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create event
     </Button>
   ) : undefined;
@@ -59,7 +59,7 @@ export function EventList() {
     <>
       <PageHeader
         title="Events"
-        description="What happened, as your webhooks are told. The newest first, by the application’s clock."
+        description="Events as sent to your webhooks, newest first. Times are on the application clock."
         actions={button}
       />
       <FilterBar
@@ -72,7 +72,7 @@ export function EventList() {
         <FilterSelect
           label="Resource"
           value={filters.resource}
-          options={resources.map((value) => ({ value, label: sentence(value) }))}
+          options={resources.map((value) => ({ value, label: sentenceCase(value) }))}
           onChange={(resource) => setFilters({ resource, type: undefined })}
         />
         <FilterSelect
@@ -90,7 +90,7 @@ export function EventList() {
         />
       </FilterBar>
       <LiveBar state={state} isPaused={isPaused} onPause={pause} />
-      <NewPill number={held.number} onShow={show} />
+      <NewEventsButton number={buffered.count} onShow={show} />
       <Table
         caption="Events, newest first"
         columns={columns}
@@ -109,17 +109,17 @@ export function EventList() {
 
 function NoMatch() {
   return (
-    <EmptyState title="No event matches">
-      New ones that match appear here by themselves. Change the filters to see others.
+    <EmptyState title="No events match">
+      New events that match appear here automatically. Change the filters to see others.
     </EmptyState>
   );
 }
 
 function NoEvents({ button }: { readonly button: React.ReactNode }) {
   return (
-    <EmptyState icon={<Activity aria-hidden size={20} />} title="Nothing has happened yet" action={button}>
-      Every change of a payment, refund, dispute, transfer or customer makes an event, which webhooks are
-      told. Make a payment, or create an event by hand.
+    <EmptyState icon={<Activity aria-hidden size={20} />} title="No events yet" action={button}>
+      Every change of a payment, refund, dispute, transfer or customer creates an event, which is sent to
+      webhooks. Create a payment, or create an event manually.
     </EmptyState>
   );
 }
@@ -135,11 +135,11 @@ const columns: readonly Column<EventRecord>[] = [
     isMinor: true,
     cell: ({ id, resourceId }) =>
       resourceId === id ? (
-        <span className="text-faint">By hand</span>
+        <span className="text-faint">Manual</span>
       ) : (
         <IdLink id={resourceId} className="relative z-10" />
       ),
   },
   { header: 'Version', isMinor: true, align: 'right', cell: ({ sequence }) => sequence },
-  { header: 'Happened', cell: ({ timestamp }) => <Time at={timestamp} /> },
+  { header: 'Occurred', cell: ({ timestamp }) => <Time at={timestamp} /> },
 ];

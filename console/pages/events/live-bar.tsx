@@ -1,12 +1,12 @@
 import { ArrowUp, Pause, Play } from 'lucide-react';
 import { Button } from '../../parts/button.tsx';
-import { classes, count } from '../../parts/words.ts';
-import type { LiveState } from './live.ts';
+import { classes, pluralize } from '../../parts/text.ts';
+import type { LiveState } from './event-stream.ts';
 
-const words: Readonly<Record<LiveState, string>> = {
-  open: 'Live: new events appear by themselves',
+const stateLabels: Readonly<Record<LiveState, string>> = {
+  open: 'Live: new events appear automatically',
   connecting: 'Connecting to the live stream…',
-  lost: 'The live stream is not there; the list is asked again every 10 seconds',
+  lost: 'Live stream disconnected; the list refreshes every 10 seconds',
 };
 
 export interface LiveBarProps {
@@ -23,7 +23,7 @@ export function LiveBar({ state, isPaused, onPause }: LiveBarProps) {
     <div className="mb-3 flex items-center justify-between gap-3">
       <p role="status" className="flex items-center gap-2 text-sm text-muted">
         <span aria-hidden className={classes('size-2 shrink-0 rounded-full', tone)} />
-        {isPaused ? 'Paused: new events are counted and held back' : words[state]}
+        {isPaused ? 'Paused: new events are counted but not shown' : stateLabels[state]}
       </p>
       <Button
         size="small"
@@ -36,19 +36,25 @@ export function LiveBar({ state, isPaused, onPause }: LiveBarProps) {
   );
 }
 
-/** Stays in sight while the table below is scrolled. */
-export function NewPill({ number, onShow }: { readonly number: number; readonly onShow: () => void }) {
+/** Stays visible while the table below scrolls. */
+export function NewEventsButton({
+  number,
+  onShow,
+}: {
+  readonly number: number;
+  readonly onShow: () => void;
+}) {
   return (
     <div role="status" className="pointer-events-none sticky top-16 z-20 flex h-0 justify-center">
       {number === 0 ? null : (
         <Button
-          look="primary"
+          variant="primary"
           size="small"
           icon={<ArrowUp aria-hidden size={14} />}
           className="pointer-events-auto -mt-1 shadow-pop"
           onClick={onShow}
         >
-          {count(number, 'new event')}
+          {pluralize(number, 'new event')}
         </Button>
       )}
     </div>

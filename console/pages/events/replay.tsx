@@ -3,10 +3,10 @@ import { useRead, useWrite } from '../../client/queries.ts';
 import type { EventRecord, EventReplay, List, Webhook } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
+import { pluralize } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
-import { count } from '../../parts/words.ts';
 
-/** The endpoints by id; an application has at most a hundred. */
+/** The application's endpoints; the server allows at most a hundred. */
 export function useEndpoints(): readonly Webhook[] {
   return useRead<List<Webhook>>('app/developer_api_webhooks', { limit: 100 }).data?.data ?? [];
 }
@@ -25,8 +25,8 @@ export function ReplayEvent({
     onDone: ({ replayed }) => {
       toast(
         replayed === 0
-          ? 'No endpoint wants this type, so nothing was sent'
-          : `Sent again to ${count(replayed, 'endpoint')}`,
+          ? 'No endpoint subscribes to this type, so nothing was sent'
+          : `Replayed to ${pluralize(replayed, 'endpoint')}`,
         { isBad: replayed === 0 },
       );
       onClose();
@@ -38,7 +38,7 @@ export function ReplayEvent({
       onOpenChange={onClose}
       size="small"
       title="Replay this event"
-      description="It is sent again under the same id, so a receiver that has seen it can tell."
+      description="Sends it again with the same id, so that receivers can detect the duplicate."
       submitLabel="Replay"
       onSubmit={() => void replay.write(webhookId === '' ? {} : { webhookId })}
       isBusy={replay.isBusy}
@@ -48,16 +48,16 @@ export function ReplayEvent({
         label="To"
         hint={
           webhookId === ''
-            ? `All endpoints that want ${event.type}.`
-            : 'This endpoint, whatever event types it has chosen.'
+            ? `All endpoints that subscribe to ${event.type}.`
+            : 'This endpoint, regardless of its event types.'
         }
       >
         <Select
           value={webhookId}
-          empty="All endpoints that want it"
+          empty="All subscribed endpoints"
           options={endpoints.map(({ id, url, status }) => ({
             value: id,
-            label: status === 'disabled' ? `${url} (disabled: waits)` : url,
+            label: status === 'disabled' ? `${url} (disabled: the delivery is held)` : url,
           }))}
           onChange={(change) => setWebhookId(change.currentTarget.value)}
         />

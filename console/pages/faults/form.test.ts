@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../client/shapes.ts';
 import { bodyOf, type Draft, emptyDraft, isComplete } from './form.tsx';
-import { describeFault, describeReach, faultsOf, faultWords } from './words.ts';
+import { describeFault, describeReach, faultLabels, faultTypes } from './labels.ts';
 
 test.each<[Partial<Draft>, object]>([
   [{}, { on: 'requests', fault: { type: 'lose_answer' }, count: 1 }],
@@ -62,8 +62,8 @@ test.each<[Partial<Draft>, boolean]>([
 });
 
 test('every fault is offered for requests or for webhooks, and never for both', () => {
-  const offered = [...faultsOf.requests, ...faultsOf.webhooks];
-  expect(offered.toSorted()).toEqual(Object.keys(faultWords).sort());
+  const offered = [...faultTypes.requests, ...faultTypes.webhooks];
+  expect(offered.toSorted()).toEqual(Object.keys(faultLabels).sort());
 });
 
 test.each<[Fault, string]>([
@@ -80,8 +80,8 @@ test.each<[Fault, string]>([
 test.each([
   [1, null, 'The next one'],
   [5, null, 'The next 5'],
-  [null, 25, '25 % of them'],
-  [5, 25, '25 % of them, 5 at most'],
+  [null, 25, '25 %'],
+  [5, 25, '25 %, at most 5'],
 ])('a count of %s and a share of %s is described as %s', (count, share, text) => {
   expect(describeReach({ count, share })).toBe(text);
 });

@@ -1,9 +1,9 @@
 import type { ApiProblem } from '../../client/request.ts';
 import type { Fault, FaultPlan } from '../../client/shapes.ts';
 import { Field, Input, Select } from '../../parts/field.tsx';
-import { faultsOf, faultWords } from './words.ts';
+import { faultLabels, faultTypes } from './labels.ts';
 
-/** What the form holds; numbers stay text while they are typed. */
+/** Form state; numbers stay strings while they are typed. */
 export interface Draft {
   readonly on: FaultPlan['on'];
   readonly type: Fault['type'];
@@ -30,7 +30,7 @@ export const emptyDraft: Draft = {
   only: '',
 };
 
-/** The fields of the form that the server may name. */
+/** The form fields that a server error may refer to. */
 export const params = ['fault', 'count', 'share', 'seed', 'operations', 'eventTypes'];
 
 const codes = ['rate_limited', 'internal_error', 'service_unavailable'];
@@ -57,7 +57,7 @@ export function bodyOf(draft: Draft): object {
   };
 }
 
-/** Whether it is worth asking the server, which checks the rest. */
+/** Whether the form can be submitted; the server checks the rest. */
 export function isComplete({ count, share, seed }: Draft): boolean {
   const isNumber = (text: string) => text.trim() === '' || /^\d+$/.test(text.trim());
   return [count, share, seed].every(isNumber) && (count.trim() !== '' || share.trim() !== '');
@@ -71,11 +71,11 @@ export interface PlanFieldsProps {
 
 export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
   const set = (change: Partial<Draft>) => onChange({ ...draft, ...change });
-  const isOfRequests = draft.on === 'requests';
+  const isRequestPlan = draft.on === 'requests';
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Hits">
+        <Field label="Applies to">
           <Select
             value={draft.on}
             options={[
@@ -88,44 +88,48 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
             }}
           />
         </Field>
-        <Field label="With" hint={faultWords[draft.type].hint} problem={problem} param="fault">
+        <Field label="Fault type" hint={faultLabels[draft.type].hint} problem={problem} param="fault">
           <Select
             value={draft.type}
-            options={faultsOf[draft.on].map((type) => ({ value: type, label: faultWords[type].label }))}
+            options={faultTypes[draft.on].map((type) => ({ value: type, label: faultLabels[type].label }))}
             onChange={(event) => set({ type: event.currentTarget.value as Fault['type'] })}
           />
         </Field>
       </div>
-      <Figure draft={draft} set={set} />
+      <FaultParameter draft={draft} set={set} />
       <div className="grid gap-4 sm:grid-cols-3">
-        <Digits
+        <NumberField
           label="Count"
-          hint="The next so many"
+          hint="Affects the next N"
           {...{ problem, param: 'count' }}
           value={draft.count}
           onChange={(count) => set({ count })}
         />
-        <Digits
+        <NumberField
           label="Share"
-          hint="Percent of them, 1 to 100"
+          hint="Percentage, 1 to 100"
           {...{ problem, param: 'share' }}
           value={draft.share}
           onChange={(share) => set({ share })}
         />
-        <Digits
+        <NumberField
           label="Seed"
-          hint="Hits the same again"
+          hint="Repeats the same selection"
           {...{ problem, param: 'seed' }}
           value={draft.seed}
           onChange={(seed) => set({ seed })}
         />
       </div>
       <Field
-        label={isOfRequests ? 'Only these operations' : 'Only these events'}
+        label={isRequestPlan ? 'Only these operations' : 'Only these events'}
         isOptional
         problem={problem}
-        param={isOfRequests ? 'operations' : 'eventTypes'}
-        hint={isOfRequests ? 'Such as createPayment, refundPayment' : 'Such as payment.*, transfer.completed'}
+        param={isRequestPlan ? 'operations' : 'eventTypes'}
+        hint={
+          isRequestPlan
+            ? 'For example createPayment, refundPayment'
+            : 'For example payment.*, transfer.completed'
+        }
       >
         <Input
           isMono
@@ -140,11 +144,19 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
   );
 }
 
-/** What only some faults have. */
-function Figure({ draft, set }: { readonly draft: Draft; readonly set: (change: Partial<Draft>) => void }) {
+/** The parameter of a fault type that has one. */
+function FaultParameter({
+  draft,
+  set,
+}: {
+  readonly draft: Draft;
+  readonly set: (change: Partial<Draft>) => void;
+}) {
   switch (draft.type) {
     case 'latency':
-      return <Digits label="Milliseconds" value={draft.delayMs} onChange={(delayMs) => set({ delayMs })} />;
+      return (
+        <NumberField label="Milliseconds" value={draft.delayMs} onChange={(delayMs) => set({ delayMs })} />
+      );
     case 'error':
       return (
         <Field label="Code">
@@ -156,15 +168,15 @@ function Figure({ draft, set }: { readonly draft: Draft; readonly set: (change: 
         </Field>
       );
     case 'duplicate':
-      return <Digits label="Copies" value={draft.copies} onChange={(copies) => set({ copies })} />;
+      return <NumberField label="Copies" value={draft.copies} onChange={(copies) => set({ copies })} />;
     case 'delay':
-      return <Digits label="Seconds" value={draft.seconds} onChange={(seconds) => set({ seconds })} />;
+      return <NumberField label="Seconds" value={draft.seconds} onChange={(seconds) => set({ seconds })} />;
     default:
       return null;
   }
 }
 
-interface DigitsProps {
+interface NumberFieldProps {
   readonly label: string;
   readonly hint?: string;
   readonly problem?: ApiProblem | null;
@@ -173,7 +185,7 @@ interface DigitsProps {
   readonly onChange: (text: string) => void;
 }
 
-function Digits({ value, onChange, ...field }: DigitsProps) {
+function NumberField({ value, onChange, ...field }: NumberFieldProps) {
   return (
     <Field {...field}>
       <Input

@@ -13,13 +13,13 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { sentence } from '../../parts/words.ts';
 import { CreatePlan } from './create.tsx';
-import { describeFault, describeReach } from './words.ts';
+import { describeFault, describeReach } from './labels.ts';
 
-// Plans count while requests come in.
+// The counters change while requests arrive.
 const refreshMs = 3_000;
 
 export function FaultPlanList() {
@@ -29,22 +29,25 @@ export function FaultPlanList() {
   const [ending, setEnding] = useState<FaultPlan | null>(null);
   const list = useList<FaultPlan>('app/developer_api_fault_plans', filters, { everyMs: refreshMs });
   const button = isAllowed ? (
-    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
-      Plan a fault
+    <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+      Create fault plan
     </Button>
   ) : undefined;
   return (
     <>
       <PageHeader
         title="Faults"
-        description="Failures on demand, for this application: requests that are slow, refused or lost, and webhooks that come twice, late or not at all."
+        description="Failures on demand for this application: slow, rejected or lost requests, and duplicate, late or missing webhooks."
         actions={button}
       />
       <FilterBar onClear={filters.status === undefined ? undefined : () => setFilters({ status: undefined })}>
         <FilterSelect
           label="Status"
           value={filters.status}
-          options={['active', 'exhausted', 'canceled'].map((value) => ({ value, label: sentence(value) }))}
+          options={['active', 'exhausted', 'canceled'].map((value) => ({
+            value,
+            label: sentenceCase(value),
+          }))}
           onChange={(status) => setFilters({ status })}
         />
       </FilterBar>
@@ -58,12 +61,13 @@ export function FaultPlanList() {
         problem={list.problem}
         empty={
           filters.status === undefined ? (
-            <EmptyState icon={<Bug aria-hidden size={20} />} title="Nothing fails yet" action={button}>
-              Let an answer get lost after the payment was made, and see whether your retry makes a second
-              one.
+            <EmptyState icon={<Bug aria-hidden size={20} />} title="No fault plans yet" action={button}>
+              Lose the response to a payment request, and check whether your retry creates a second payment.
             </EmptyState>
           ) : (
-            <EmptyState title="No plan has this status">Clear the filter to see all of them.</EmptyState>
+            <EmptyState title="No fault plans with this status">
+              Clear the filter to see all of them.
+            </EmptyState>
           )
         }
         footer={<Pager {...list.paging} />}
@@ -86,14 +90,14 @@ function EndPlan({ plan, onClose }: { readonly plan: FaultPlan; readonly onClose
     <ConfirmDialog
       isOpen
       onOpenChange={onClose}
-      title="End this plan?"
+      title="End this fault plan?"
       confirmLabel="End plan"
       onConfirm={() => void cancel.write({})}
       isBusy={cancel.isBusy}
       problem={cancel.problem}
     >
-      {describeFault(plan.fault)} hits nothing any more. It cannot be started again; a new plan with the seed{' '}
-      {plan.seed} hits the same places.
+      {describeFault(plan.fault)} no longer applies. It cannot be resumed; a new plan with the seed{' '}
+      {plan.seed} repeats the same selection.
     </ConfirmDialog>
   );
 }
@@ -113,10 +117,10 @@ function columnsFor(onEnd: ((plan: FaultPlan) => void) | undefined): readonly Co
         </span>
       ),
     },
-    { header: 'Hits', isMinor: true, cell: (plan) => describeReach(plan) },
+    { header: 'Affects', isMinor: true, cell: (plan) => describeReach(plan) },
     { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
     {
-      header: 'Hit of seen',
+      header: 'Applied',
       align: 'right',
       cell: ({ id, on, applied, seen }) =>
         on === 'requests' && applied > 0 ? (
@@ -129,7 +133,7 @@ function columnsFor(onEnd: ((plan: FaultPlan) => void) | undefined): readonly Co
         ),
     },
     { header: 'Seed', isMinor: true, align: 'right', cell: ({ seed }) => seed },
-    { header: 'Made', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
     ...(onEnd === undefined
       ? []
       : [

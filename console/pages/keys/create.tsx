@@ -1,16 +1,18 @@
 import type { ApiKey } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { focusFault } from '../fault.ts';
+import { problemOutsideFields } from '../../parts/field.tsx';
+import { focusInvalidField } from '../focus-invalid-field.ts';
 import { useSecretWrite } from '../secret.tsx';
+import { CreatedKey } from './created-key.tsx';
 import { networksOf, newDraft } from './draft.ts';
-import { KeyFields, unshown, useKeyDraft } from './form.tsx';
-import { MadeKey } from './made.tsx';
+import { KeyFields, params, useKeyDraft } from './form.tsx';
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const form = useKeyDraft(newDraft);
   const create = useSecretWrite<ApiKey>('app/api_keys');
-  const { made } = create;
-  if (made !== undefined) return <MadeKey title="API key created" made={made} onClose={onClose} />;
+  const { response } = create;
+  if (response !== undefined)
+    return <CreatedKey title="API key created" created={response} onClose={onClose} />;
   const submit = () => {
     if (!form.check()) return;
     const { name, scopes, expiresAt, mayReset } = form.draft;
@@ -22,7 +24,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       ...(allowedCidrs.length === 0 ? {} : { allowedCidrs }),
       ...(mayReset ? { mayReset } : {}),
     });
-    void sent.then(focusFault);
+    void sent.then(focusInvalidField);
   };
   return (
     <Dialog
@@ -30,11 +32,11 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       onOpenChange={onClose}
       size="large"
       title="Create API key"
-      description="It acts for this application only, with the scopes that you give it."
+      description="It is valid for this application only, with the selected scopes."
       submitLabel="Create key"
       onSubmit={submit}
       isBusy={create.isBusy}
-      problem={unshown(create.problem)}
+      problem={problemOutsideFields(create.problem, params)}
     >
       <KeyFields form={form} problem={create.problem} />
     </Dialog>

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { ApiKey } from '../../client/shapes.ts';
-import { changesOf, draftOf, expiryOf, faultsOf, type KeyDraft, networksOf, newDraft } from './draft.ts';
-import { describeScopes, fullAccess, presetOf, presets, scopesOfPreset, withScope } from './scope-presets.ts';
+import { changesOf, draftOf, expiryOf, fieldErrors, type KeyDraft, networksOf, newDraft } from './draft.ts';
+import {
+  describeScopes,
+  knownScopes,
+  presetOf,
+  presets,
+  scopesOfPreset,
+  withScope,
+} from './scope-presets.ts';
 
 const apiKey: ApiKey = {
   object: 'api_key',
@@ -53,8 +60,8 @@ test.each<[Partial<KeyDraft>, string[]]>([
   [{ name: 'Shop', expiresAt: '' }, ['expiresAt']],
   [{ name: 'Shop', expiresAt: '2027-01-01T23:59:59.999Z' }, []],
   [{ name: '', scopes: [], expiresAt: '' }, ['name', 'scopes', 'expiresAt']],
-])('the draft %j has faults at %j', (part, names) => {
-  expect(Object.keys(faultsOf({ ...newDraft, ...part }))).toEqual(names);
+])('the draft %j has errors at %j', (part, names) => {
+  expect(Object.keys(fieldErrors({ ...newDraft, ...part }))).toEqual(names);
 });
 
 test.each([
@@ -68,25 +75,25 @@ test.each([
 
 describe('scope presets', () => {
   test.each([
-    ['full', fullAccess],
+    ['full', knownScopes],
     ['read', ['payments:read', 'customers:read', 'transfers:read', 'webhooks:read']],
     ['payments', ['payments:read', 'payments:write', 'customers:read', 'customers:write']],
     ['transfers', ['transfers:read', 'transfers:write']],
     ['webhooks', ['webhooks:read', 'webhooks:write']],
     ['custom', []],
   ])('%s selects %j', (value, scopes) => {
-    expect(scopesOfPreset(value, fullAccess)).toEqual(scopes);
+    expect(scopesOfPreset(value, knownScopes)).toEqual(scopes);
   });
 
   test.each(presets.map(({ value }) => value))(
     'the selection of %s is recognized as that preset',
     (value) => {
-      expect(presetOf(scopesOfPreset(value, fullAccess).toReversed(), fullAccess)?.value).toBe(value);
+      expect(presetOf(scopesOfPreset(value, knownScopes).toReversed(), knownScopes)?.value).toBe(value);
     },
   );
 
   test('full access includes a scope that only the server knows', () => {
-    expect(scopesOfPreset('full', [...fullAccess, 'reports:read'])).toContain('reports:read');
+    expect(scopesOfPreset('full', [...knownScopes, 'reports:read'])).toContain('reports:read');
   });
 
   test.each<[string[], string, boolean, string[]]>([
@@ -96,20 +103,20 @@ describe('scope presets', () => {
     [['payments:read'], 'payments:read', true, ['payments:read']],
     [['payments:read'], 'webhooks:read', false, ['payments:read']],
   ])('%j with %s switched to %s is %j', (scopes, scope, isOn, result) => {
-    expect(withScope(scopes, fullAccess, scope, isOn)).toEqual(result);
+    expect(withScope(scopes, knownScopes, scope, isOn)).toEqual(result);
   });
 
   test('no single scope of a preset can be removed without leaving it', () => {
     for (const { value } of presets) {
-      const scopes = scopesOfPreset(value, fullAccess);
+      const scopes = scopesOfPreset(value, knownScopes);
       for (const scope of scopes)
-        expect(presetOf(withScope(scopes, fullAccess, scope, false), fullAccess)?.value).not.toBe(value);
+        expect(presetOf(withScope(scopes, knownScopes, scope, false), knownScopes)?.value).not.toBe(value);
     }
   });
 
   test.each([
-    [fullAccess, 'Full access'],
-    [fullAccess.filter((scope) => scope.endsWith(':read')), 'Read only'],
+    [knownScopes, 'Full access'],
+    [knownScopes.filter((scope) => scope.endsWith(':read')), 'Read only'],
     [['payments:read', 'payments:write', 'customers:read'], 'payments, customers:read'],
     [['webhooks:read', 'webhooks:write'], 'webhooks'],
     [['transfers:write'], 'transfers:write'],

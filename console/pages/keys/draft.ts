@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../client/shapes.ts';
-import { fullAccess } from './scope-presets.ts';
+import { knownScopes } from './scope-presets.ts';
 
 const dayMs = 86_400_000;
 
@@ -15,7 +15,7 @@ export interface KeyDraft {
 
 export const newDraft: KeyDraft = {
   name: '',
-  scopes: fullAccess,
+  scopes: knownScopes,
   expiresAt: null,
   networks: '',
   mayReset: false,
@@ -30,13 +30,13 @@ export function networksOf({ networks }: KeyDraft): string[] {
   return [...new Set(lines.filter((line) => line !== ''))];
 }
 
-type Faults = Partial<Record<'name' | 'scopes' | 'expiresAt', string>>;
+type FieldErrors = Partial<Record<'name' | 'scopes' | 'expiresAt', string>>;
 
-export function faultsOf({ name, scopes, expiresAt }: KeyDraft): Faults {
+export function fieldErrors({ name, scopes, expiresAt }: KeyDraft): FieldErrors {
   return {
-    ...(name.trim() === '' ? { name: 'Give the key a name.' } : {}),
-    ...(scopes.length === 0 ? { scopes: 'Choose at least one scope.' } : {}),
-    ...(expiresAt === '' ? { expiresAt: 'Choose the day.' } : {}),
+    ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
+    ...(scopes.length === 0 ? { scopes: 'Select at least one scope.' } : {}),
+    ...(expiresAt === '' ? { expiresAt: 'Select a date.' } : {}),
   };
 }
 
@@ -57,7 +57,7 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((one) => b.includes(one));
 }
 
-/** The expiry for a choice of the form: never, a date that is still to be chosen, or a number of days from now. */
+/** The expiry for a selected option: never, a date to be entered, or a number of days from now. */
 export function expiryOf(choice: string, nowMs: number): string | null {
   if (choice === 'never') return null;
   return choice === 'date' ? '' : new Date(nowMs + Number(choice) * dayMs).toISOString();

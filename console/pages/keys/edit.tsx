@@ -1,10 +1,11 @@
 import { useWrite } from '../../client/queries.ts';
 import type { ApiKey } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { focusFault } from '../fault.ts';
+import { focusInvalidField } from '../focus-invalid-field.ts';
 import { changesOf, draftOf } from './draft.ts';
-import { KeyFields, unshown, useKeyDraft } from './form.tsx';
+import { KeyFields, params, useKeyDraft } from './form.tsx';
 
 export interface KeyDialogProps {
   readonly apiKey: ApiKey;
@@ -29,11 +30,11 @@ export function EditKey({ apiKey, onClose }: KeyDialogProps) {
       title="Edit API key"
       description={`${apiKey.name} …${apiKey.lastFour}`}
       onSubmit={() => {
-        if (form.check()) void save.write(changes).then(focusFault);
+        if (form.check()) void save.write(changes).then(focusInvalidField);
       }}
       isBusy={save.isBusy}
       isSubmitDisabled={Object.keys(changes).length === 0}
-      problem={unshown(save.problem)}
+      problem={problemOutsideFields(save.problem, params)}
     >
       <KeyFields form={form} problem={save.problem} />
     </Dialog>

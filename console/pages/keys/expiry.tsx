@@ -12,14 +12,14 @@ const choices = [
 ];
 
 export interface ExpiryFieldProps {
-  /** Null is never; '' is a date that is not chosen yet. */
+  /** Null: never. Empty: a date that is not entered yet. */
   readonly expiresAt: string | null;
   readonly onChange: (expiresAt: string | null) => void;
   readonly error?: string | undefined;
   readonly problem: ApiProblem | null;
 }
 
-/** The instant is made when it is chosen, not when it is sent: a form sent twice must say the same twice. */
+/** The instant is computed on selection, not on submit, so that a retry sends the same body. */
 export function ExpiryField({ expiresAt, onChange, error, problem }: ExpiryFieldProps) {
   const [choice, setChoice] = useState(expiresAt === null ? 'never' : 'date');
   const choose = (value: string) => {
@@ -34,7 +34,7 @@ export function ExpiryField({ expiresAt, onChange, error, problem }: ExpiryField
       {choice === 'date' ? (
         <Field
           label="Last day"
-          hint="The key ends when this day ends in UTC."
+          hint="The key expires at the end of this day (UTC)."
           error={error}
           problem={problem}
           param="expiresAt"

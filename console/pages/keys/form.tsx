@@ -2,50 +2,47 @@ import { useState } from 'react';
 import type { ApiProblem } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Checkbox, Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
-import { focusFault } from '../fault.ts';
-import { faultsOf, type KeyDraft } from './draft.ts';
+import { focusInvalidField } from '../focus-invalid-field.ts';
+import { fieldErrors, type KeyDraft } from './draft.ts';
 import { ExpiryField } from './expiry.tsx';
 import { ScopesField } from './scopes.tsx';
 
-/** The draft with its faults, which are shown from the first try on. */
+/** Form state with its errors, which are shown from the first submit on. */
 export function useKeyDraft(start: KeyDraft) {
   const [draft, setDraft] = useState(start);
-  const [isTried, setTried] = useState(false);
-  const faults = faultsOf(draft);
+  const [isSubmitted, setSubmitted] = useState(false);
+  const errors = fieldErrors(draft);
   return {
     draft,
-    faults: isTried ? faults : {},
+    errors: isSubmitted ? errors : {},
     change: (part: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...part })),
-    /** Whether it can be sent; if not, the fields say why from now on. */
+    /** Returns whether the form is valid; if not, the fields show their errors from now on. */
     check: () => {
-      setTried(true);
-      const isSound = Object.keys(faults).length === 0;
-      if (!isSound) focusFault();
-      return isSound;
+      setSubmitted(true);
+      const isValid = Object.keys(errors).length === 0;
+      if (!isValid) focusInvalidField();
+      return isValid;
     },
   };
 }
 
-/** What the fields do not show themselves. */
-export function unshown(problem: ApiProblem | null): ApiProblem | null {
-  const params = ['name', 'scopes', 'expiresAt', 'allowedCidrs'];
-  return params.some((param) => isAbout(problem, param)) ? null : problem;
-}
+/** The form fields that a server error may refer to. */
+export const params = ['name', 'scopes', 'expiresAt', 'allowedCidrs'];
 
 export interface KeyFieldsProps {
   readonly form: ReturnType<typeof useKeyDraft>;
   readonly problem: ApiProblem | null;
 }
 
-export function KeyFields({ form: { draft, faults, change }, problem }: KeyFieldsProps) {
+export function KeyFields({ form: { draft, errors, change }, problem }: KeyFieldsProps) {
   const isAdmin = useAllowed('admin');
-  const scopeWords = isAbout(problem, 'scopes') ? problem?.message : undefined;
+  const scopeError = isAbout(problem, 'scopes') ? problem?.message : undefined;
   return (
     <>
       <Field
         label="Name"
-        hint="Where it is used, as ‘Checkout server’."
-        error={faults.name}
+        hint="Where it is used, for example ‘Checkout server’."
+        error={errors.name}
         problem={problem}
         param="name"
       >
@@ -60,14 +57,14 @@ export function KeyFields({ form: { draft, faults, change }, problem }: KeyField
       <ScopesField
         scopes={draft.scopes}
         onChange={(scopes) => change({ scopes })}
-        error={faults.scopes ?? scopeWords}
+        error={errors.scopes ?? scopeError}
       />
       <Checkbox
         label="May reset the organization"
         hint={
           isAdmin
             ? 'Lets the key delete all records of all applications. It also needs all write scopes.'
-            : 'Only an owner or admin grants this.'
+            : 'Requires the admin or owner role.'
         }
         isOn={draft.mayReset}
         onChange={(mayReset) => change({ mayReset })}
@@ -76,13 +73,13 @@ export function KeyFields({ form: { draft, faults, change }, problem }: KeyField
       <ExpiryField
         expiresAt={draft.expiresAt}
         onChange={(expiresAt) => change({ expiresAt })}
-        error={faults.expiresAt}
+        error={errors.expiresAt}
         problem={problem}
       />
       <Field
         label="Allowed networks"
         isOptional
-        hint="One a line: an address, or a network such as 10.0.0.0/8. Without any, the key works from everywhere."
+        hint="One per line: an address, or a network such as 10.0.0.0/8. Without any, the key works from every address."
         problem={problem}
         param="allowedCidrs"
       >

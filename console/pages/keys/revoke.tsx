@@ -24,8 +24,8 @@ export function RevokeKey({ apiKey, onClose }: KeyDialogProps) {
       onConfirm={() => void revoke.write({})}
     >
       <p>
-        Whoever uses <code className="font-mono text-sm">…{apiKey.lastFour}</code> is refused from now on. A
-        revoked key never comes back.
+        Requests with <code className="font-mono text-sm">…{apiKey.lastFour}</code> are rejected from now on.
+        A revoked key cannot be restored.
       </p>
       {apiKey.lastUsedAt === null ? null : (
         <p className="mt-2">

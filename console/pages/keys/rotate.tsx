@@ -4,11 +4,11 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useSecretWrite } from '../secret.tsx';
+import { CreatedKey } from './created-key.tsx';
 import type { KeyDialogProps } from './edit.tsx';
-import { MadeKey } from './made.tsx';
 
 const overlaps = [
-  { value: '0', label: 'None: it ends at once' },
+  { value: '0', label: 'None: it expires immediately' },
   { value: '3600', label: '1 hour' },
   { value: '86400', label: '1 day' },
   { value: '604800', label: '7 days' },
@@ -17,22 +17,22 @@ const overlaps = [
 export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
   const [overlap, setOverlap] = useState('86400');
   const rotate = useSecretWrite<ApiKey>(`app/api_keys/${apiKey.id}/rotate`);
-  const { made } = rotate;
-  if (made !== undefined) {
-    const endsAt = endOf(apiKey, made, Number(overlap));
+  const { response } = rotate;
+  if (response !== undefined) {
+    const endsAt = expiryOfPrevious(apiKey, response, Number(overlap));
     return (
-      <MadeKey title="API key rotated" made={made} onClose={onClose}>
+      <CreatedKey title="API key rotated" created={response} onClose={onClose}>
         <p>
-          The key before, <code className="font-mono text-sm">…{apiKey.lastFour}</code>,{' '}
+          The previous key, <code className="font-mono text-sm">…{apiKey.lastFour}</code>,{' '}
           {overlap === '0' ? (
-            'has ended.'
+            'has expired.'
           ) : (
             <>
-              ends <Time at={endsAt} kind="wall" show="both" />.
+              expires <Time at={endsAt} kind="wall" show="both" />.
             </>
           )}
         </p>
-      </MadeKey>
+      </CreatedKey>
     );
   }
   return (
@@ -49,7 +49,7 @@ export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
     >
       <Field
         label={`How long …${apiKey.lastFour} still works`}
-        hint="Time to put the new key everywhere before the old one is refused."
+        hint="Time to deploy the new key before the old one stops working."
       >
         <Select
           value={overlap}
@@ -61,9 +61,9 @@ export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
   );
 }
 
-/** The overlap never makes a key live longer than it would have. */
-function endOf(before: ApiKey, made: ApiKey, overlapSeconds: number): string {
-  const until = Date.parse(made.createdAt) + overlapSeconds * 1000;
-  const own = before.expiresAt === null ? until : Date.parse(before.expiresAt);
-  return new Date(Math.min(until, own)).toISOString();
+/** When the old key expires: the overlap never extends its expiry. */
+function expiryOfPrevious(previous: ApiKey, created: ApiKey, overlapSeconds: number): string {
+  const until = Date.parse(created.createdAt) + overlapSeconds * 1000;
+  const expiresAt = previous.expiresAt === null ? until : Date.parse(previous.expiresAt);
+  return new Date(Math.min(until, expiresAt)).toISOString();
 }

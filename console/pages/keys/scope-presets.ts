@@ -1,12 +1,12 @@
 export const scopeDescriptions: Readonly<Record<string, string>> = {
-  'payments:read': 'See payments, refunds, disputes, the ledger and settlements.',
-  'payments:write': 'Make and move payments, refunds and disputes.',
-  'customers:read': 'See customers.',
-  'customers:write': 'Make, change and archive customers.',
-  'transfers:read': 'See transfers and exchange rates.',
+  'payments:read': 'View payments, refunds, disputes, the ledger and settlements.',
+  'payments:write': 'Create and advance payments, refunds and disputes.',
+  'customers:read': 'View customers.',
+  'customers:write': 'Create, change and archive customers.',
+  'transfers:read': 'View transfers and exchange rates.',
   'transfers:write': 'Quote, accept, fund and cancel transfers.',
-  'webhooks:read': 'See webhooks, events and deliveries.',
-  'webhooks:write': 'Make and change webhooks, test them and replay events.',
+  'webhooks:read': 'View webhooks, events and deliveries.',
+  'webhooks:write': 'Create and change webhooks, test them and replay events.',
 };
 export const knownScopes = Object.keys(scopeDescriptions);
 
@@ -21,8 +21,6 @@ export const presets: readonly {
   { value: 'transfers', label: 'Transfers', has: (scope) => scope.startsWith('transfers:') },
   { value: 'webhooks', label: 'Webhooks only', has: (scope) => scope.startsWith('webhooks:') },
 ];
-
-export const fullAccess: readonly string[] = knownScopes;
 
 export function presetOf(scopes: readonly string[], all: readonly string[]) {
   return presets.find(({ has }) => all.every((scope) => has(scope) === scopes.includes(scope)));

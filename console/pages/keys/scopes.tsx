@@ -11,7 +11,7 @@ import {
   withScope,
 } from './scope-presets.ts';
 
-export function ScopeWords({ scopes }: Pick<ApiKey, 'scopes'>) {
+export function ScopeSummary({ scopes }: Pick<ApiKey, 'scopes'>) {
   return <span title={scopes.join('\n')}>{describeScopes(scopes)}</span>;
 }
 
@@ -21,18 +21,18 @@ export interface ScopesFieldProps {
   readonly error?: string | undefined;
 }
 
-/** A preset sets the boxes; a box that is touched afterwards makes it a custom choice. */
+/** A preset selects the checkboxes; changing a checkbox afterwards makes it a custom selection. */
 export function ScopesField({ scopes, onChange, error }: ScopesFieldProps) {
   const all = useCapabilities()?.scopes ?? knownScopes;
-  const choose = (value: string) => onChange(scopesOfPreset(value, all));
-  const turn = (scope: string, isOn: boolean) => onChange(withScope(scopes, all, scope, isOn));
+  const selectPreset = (value: string) => onChange(scopesOfPreset(value, all));
+  const toggle = (scope: string, isOn: boolean) => onChange(withScope(scopes, all, scope, isOn));
   return (
     <div className="flex flex-col gap-3">
       <Field label="Access" error={error}>
         <Select
           value={presetOf(scopes, all)?.value ?? 'custom'}
           options={[...presets, { value: 'custom', label: 'Custom' }]}
-          onChange={(event) => choose(event.currentTarget.value)}
+          onChange={(event) => selectPreset(event.currentTarget.value)}
         />
       </Field>
       <fieldset className="rounded-md border px-3.5 py-3">
@@ -44,12 +44,12 @@ export function ScopesField({ scopes, onChange, error }: ScopesFieldProps) {
               label={<code className="font-mono text-sm">{scope}</code>}
               hint={scopeDescriptions[scope]}
               isOn={scopes.includes(scope)}
-              onChange={(isOn) => turn(scope, isOn)}
+              onChange={(isOn) => toggle(scope, isOn)}
             />
           ))}
         </div>
         <p className="mt-3 border-t pt-2.5 text-sm text-muted">
-          Moving the clock takes both <code className="font-mono">payments:write</code> and{' '}
+          Advancing the clock requires both <code className="font-mono">payments:write</code> and{' '}
           <code className="font-mono">transfers:write</code>.
         </p>
       </fieldset>

@@ -3,11 +3,11 @@ import type { ReactNode } from 'react';
 import type { Read } from '../../client/queries.ts';
 import type { ApiKey, List } from '../../client/shapes.ts';
 import { IconButton } from '../../parts/button.tsx';
-import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { ScopeWords } from './scopes.tsx';
+import { ScopeSummary } from './scopes.tsx';
 
 export type KeyAction = 'edit' | 'rotate' | 'revoke';
 
@@ -15,7 +15,7 @@ export interface KeyTableProps {
   readonly list: Read<List<ApiKey>>;
   readonly rows: readonly ApiKey[];
   readonly empty: ReactNode;
-  /** Without it the person may only look. */
+  /** Omitted for viewers. */
   readonly onAction?: ((action: KeyAction, apiKey: ApiKey) => void) | undefined;
 }
 
@@ -66,7 +66,7 @@ const facts: readonly Column<ApiKey>[] = [
     isMinor: true,
     cell: ({ scopes, mayReset }) => (
       <span className="block max-w-56 whitespace-normal">
-        <ScopeWords scopes={scopes} />
+        <ScopeSummary scopes={scopes} />
         {mayReset ? <span className="block text-xs text-muted">May reset the organization</span> : null}
       </span>
     ),
@@ -112,7 +112,7 @@ function actionsOf(onAction: NonNullable<KeyTableProps['onAction']>): Column<Api
               Rotate…
             </MenuItem>
           ) : null}
-          <MenuLine />
+          <MenuSeparator />
           <MenuItem
             isDanger
             icon={<ShieldX aria-hidden size={15} />}

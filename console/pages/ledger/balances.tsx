@@ -5,22 +5,22 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { Scrolled } from '../../parts/scrolled.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Sides } from './sides.tsx';
 
-/** The accounts of every currency in use. Those that stand at zero are left out unless they are asked for. */
+/** The accounts of every currency in use. Accounts with a zero balance are hidden unless `hasZeros`. */
 export function BalanceCards({
   balances,
   hasZeros,
-  isOfRecord,
+  isRecordScope,
 }: {
   readonly balances: BalancesRecord;
   readonly hasZeros: boolean;
-  /** Of one payment or transfer, and not of all the books. */
-  readonly isOfRecord: boolean;
+  /** For one payment or transfer instead of the whole ledger. */
+  readonly isRecordScope: boolean;
 }) {
-  if (balances.trialBalance.length === 0) return <NoBalances isOfRecord={isOfRecord} />;
+  if (balances.trialBalance.length === 0) return <NoBalances isRecordScope={isRecordScope} />;
   return (
     <div className="grid items-start gap-5 lg:grid-cols-2">
       {balances.trialBalance.map(({ currency, amount }) => {
@@ -35,11 +35,11 @@ export function BalanceCards({
             actions={<BalancedBadge isBalanced={BigInt(amount) === 0n} />}
           >
             {rows.length === 0 ? (
-              <p className="px-5 pb-4 text-muted">Every account stands at zero.</p>
+              <p className="px-5 pb-4 text-muted">All balances are zero.</p>
             ) : (
-              <Scrolled label={`Balances in ${currency}`} className="border-t">
+              <ScrollRegion label={`Balances in ${currency}`} className="border-t">
                 <Sides caption={`Balances in ${currency}`} rows={rows} hasTotal />
-              </Scrolled>
+              </ScrollRegion>
             )}
           </Card>
         );
@@ -48,7 +48,7 @@ export function BalanceCards({
   );
 }
 
-export function BalancedBadge({ isBalanced }: { readonly isBalanced: boolean }) {
+function BalancedBadge({ isBalanced }: { readonly isBalanced: boolean }) {
   return (
     <StatusBadge
       status="balance"
@@ -58,13 +58,13 @@ export function BalancedBadge({ isBalanced }: { readonly isBalanced: boolean }) 
   );
 }
 
-function NoBalances({ isOfRecord }: { readonly isOfRecord: boolean }) {
-  const mayCreate = useAllowed('developer') && !isOfRecord;
+function NoBalances({ isRecordScope }: { readonly isRecordScope: boolean }) {
+  const mayCreate = useAllowed('developer') && !isRecordScope;
   return (
     <div className="rounded-lg border bg-surface">
       <EmptyState
         icon={<BookOpen aria-hidden size={20} />}
-        title={isOfRecord ? 'No money of this record has moved' : 'No money has moved yet'}
+        title={isRecordScope ? 'No postings for this record' : 'No postings yet'}
         action={
           mayCreate ? (
             <Anchor to="payments" search={{ create: '1' }} className={buttonClass('primary')}>

@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react';
 import { Fragment, type ReactNode, useId, useState } from 'react';
-import type { Listing } from '../../client/queries.ts';
+import type { PagedList } from '../../client/queries.ts';
 import type { LedgerEntry, Posting } from '../../client/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
@@ -8,15 +8,21 @@ import { Money } from '../../parts/money.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { classes, sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { classes, sentence } from '../../parts/words.ts';
 import { debitSum, Sides } from './sides.tsx';
 
 const columns = ['Reason', 'Record', 'Debit total', 'Posted'] as const;
 const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
 
-/** Entries, newest first; each opens to its postings. */
-export function Entries({ list, empty }: { readonly list: Listing<LedgerEntry>; readonly empty: ReactNode }) {
+/** Ledger entries, newest first; each expands to its postings. */
+export function Entries({
+  list,
+  empty,
+}: {
+  readonly list: PagedList<LedgerEntry>;
+  readonly empty: ReactNode;
+}) {
   const { rows, isLoading, isRefreshing, problem, paging } = list;
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} onRetry={list.refresh} />;
   if (!isLoading && rows.length === 0) return <div className="rounded-lg border bg-surface">{empty}</div>;
@@ -78,7 +84,7 @@ function Entry({ entry }: { readonly entry: LedgerEntry }) {
               size={15}
               className={classes('shrink-0 text-faint transition-transform', isOpen && 'rotate-90')}
             />
-            {sentence(entry.reason)}
+            {sentenceCase(entry.reason)}
           </button>
         </td>
         <td className="px-3 py-1.5 max-sm:hidden">

@@ -1,8 +1,8 @@
 import type { Minor } from '../../client/amount.ts';
 import { Money } from '../../parts/money.tsx';
-import { classes } from '../../parts/words.ts';
+import { classes } from '../../parts/text.ts';
 
-/** A balance or a posting: debits are positive, credits negative, and each stands in its own column without a sign. */
+/** A balance or a posting: debits are positive, credits negative. Each is shown unsigned in its own column. */
 export interface SideRow {
   readonly account: string;
   readonly currency: string;
@@ -24,7 +24,7 @@ function sumOf(amounts: readonly bigint[]): string {
 export interface SidesProps {
   readonly caption: string;
   readonly rows: readonly SideRow[];
-  /** The sums of both columns below. */
+  /** Adds a row with the totals of both columns. */
   readonly hasTotal?: boolean;
 }
 

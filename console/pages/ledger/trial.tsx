@@ -1,9 +1,9 @@
 import { CircleAlert, CircleCheck } from 'lucide-react';
 import type { Balances } from '../../client/shapes.ts';
 import { Money } from '../../parts/money.tsx';
-import { classes, count } from '../../parts/words.ts';
+import { classes, pluralize } from '../../parts/text.ts';
 
-/** Whether debits and credits agree, in words that cannot be missed. */
+/** A prominent banner that says whether debits and credits agree. */
 export function TrialBalance({ balances }: { readonly balances: Balances }) {
   const wrong = balances.trialBalance.filter(({ amount }) => BigInt(amount) !== 0n);
   const isBalanced = wrong.length === 0;
@@ -23,16 +23,16 @@ export function TrialBalance({ balances }: { readonly balances: Balances }) {
       )}
       <div className="min-w-0">
         <h2 className="text-lg font-semibold">
-          {isBalanced ? 'The books are balanced' : 'The books are not balanced'}
+          {isBalanced ? 'The ledger is balanced' : 'The ledger is not balanced'}
         </h2>
         {isBalanced ? (
           <p>
-            Debits and credits agree in {count(balances.trialBalance.length, 'currency', 'currencies')}:{' '}
+            Debits and credits agree in {pluralize(balances.trialBalance.length, 'currency', 'currencies')}:{' '}
             {balances.trialBalance.map(({ currency }) => currency).join(', ')}.
           </p>
         ) : (
           <p>
-            Debits less credits:{' '}
+            Debits minus credits:{' '}
             {wrong.map(({ currency, amount }) => (
               <Money key={currency} amount={amount} currency={currency} className="mr-3" />
             ))}

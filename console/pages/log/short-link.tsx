@@ -1,6 +1,6 @@
 import { Anchor, pageOf } from '../../parts/anchor.tsx';
 
-/** An id with its middle cut, for a table of many columns; the whole one is in the title and in the address. */
+/** An abbreviated id for tables with many columns; the title and the link contain the full id. */
 export function ShortLink({ id }: { readonly id: string }) {
   const to = pageOf(id);
   const shown = id.length > 16 ? `${id.slice(0, 7)}…${id.slice(-6)}` : id;

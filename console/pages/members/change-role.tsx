@@ -5,7 +5,7 @@ import type { Member } from '../../client/shapes.ts';
 import { usePerson, useRole } from '../../frame/session.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { type ListedMember, RoleChoices } from './roles.tsx';
+import { type ListedMember, RoleField } from './roles.tsx';
 
 export interface MemberDialogProps {
   readonly member: ListedMember;
@@ -16,14 +16,14 @@ export function ChangeRole({ member, onClose }: MemberDialogProps) {
   const { toast } = useToast();
   const client = useQueryClient();
   const person = usePerson();
-  const byRole = useRole();
+  const ownRole = useRole();
   const [role, setRole] = useState(member.role);
   const isOwn = member.personId === person.id;
   const change = useWrite<Member>(`org/members/${member.id}/role`, {
     onDone: () => {
       toast(isOwn ? `You are ${role} now` : `${member.name} is ${role} now`);
       onClose();
-      // What the person may do is known from the session.
+      // The session contains the person's role.
       if (isOwn) void client.invalidateQueries({ queryKey: keys.session });
     },
   });
@@ -39,10 +39,10 @@ export function ChangeRole({ member, onClose }: MemberDialogProps) {
       isSubmitDisabled={role === member.role}
       problem={change.problem}
     >
-      <RoleChoices role={role} byRole={byRole} onChange={setRole} />
+      <RoleField role={role} ownRole={ownRole} onChange={setRole} />
       {isOwn && role !== member.role ? (
         <p className="text-sm text-warn">
-          This is your own role: once you have a lower one, somebody else must give this one back to you.
+          This is your own role: if you lower it, another member must restore it.
         </p>
       ) : null}
     </Dialog>

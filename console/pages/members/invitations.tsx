@@ -9,7 +9,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
-/** Invitations that can still be accepted. Only admins and owners may see them. */
+/** Invitations that can still be accepted; visible to admins and owners. */
 export function Invitations() {
   const list = useRead<List<Invitation>>('org/invitations');
   const [chosen, setChosen] = useState<Invitation | null>(null);
@@ -26,7 +26,7 @@ export function Invitations() {
         problem={list.problem}
         empty={
           <EmptyState title="No open invitations">
-            An invitation stays here until somebody accepts it, you revoke it, or it ends after seven days.
+            An invitation is listed here until it is accepted or revoked, or expires after seven days.
           </EmptyState>
         }
       />
@@ -35,23 +35,27 @@ export function Invitations() {
   );
 }
 
-function forWhom({ email }: Invitation): string {
-  return email ?? 'Anybody with the link';
+function inviteeLabel({ email }: Invitation): string {
+  return email ?? 'Anyone with the link';
 }
 
 function columnsFor(onRevoke: (invitation: Invitation) => void): readonly Column<Invitation>[] {
   return [
-    { header: 'For', isWide: true, cell: (one) => <span title={forWhom(one)}>{forWhom(one)}</span> },
+    {
+      header: 'For',
+      isWide: true,
+      cell: (one) => <span title={inviteeLabel(one)}>{inviteeLabel(one)}</span>,
+    },
     { header: 'Role', cell: ({ role }) => <StatusBadge status={role} /> },
     { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
-    { header: 'Ends', isMinor: true, cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" /> },
+    { header: 'Expires', isMinor: true, cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" /> },
     {
       header: 'Actions',
       align: 'right',
       cell: (one) => (
         <Button
           size="small"
-          aria-label={`Revoke the invitation for ${one.email ?? 'anybody with the link'}`}
+          aria-label={`Revoke the invitation for ${one.email ?? 'anyone with the link'}`}
           onClick={() => onRevoke(one)}
         >
           Revoke
@@ -85,8 +89,8 @@ function Revoke({ invitation, onClose }: RevokeProps) {
       problem={revoke.problem}
       onConfirm={() => void revoke.write({})}
     >
-      The link for {invitation.email ?? 'anybody who has it'} ({invitation.role}) no longer works. You can
-      make another one.
+      The link for {invitation.email ?? 'anyone with the link'} ({invitation.role}) no longer works. You can
+      create another one.
     </ConfirmDialog>
   );
 }

@@ -3,42 +3,42 @@ import { copyText } from '../../client/clipboard.ts';
 import type { Invitation, Role } from '../../client/shapes.ts';
 import { useRole } from '../../frame/session.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { SecretDialog, useSecretWrite } from '../secret.tsx';
-import { RoleChoices } from './roles.tsx';
+import { RoleField } from './roles.tsx';
 
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState('');
   const [isWrong, setWrong] = useState(false);
   const [role, setRole] = useState<Role>('developer');
-  const byRole = useRole();
+  const ownRole = useRole();
   const create = useSecretWrite<Invitation>('org/invitations');
-  const { made } = create;
-  if (made !== undefined) return <Made invitation={made} onClose={onClose} />;
+  const { response } = create;
+  if (response !== undefined) return <InvitationCreated invitation={response} onClose={onClose} />;
   const address = email.trim();
   const submit = () => {
-    const isSound = address === '' || /^[^@\s]+@[^@\s]+$/.test(address);
-    setWrong(!isSound);
-    if (isSound) void create.write({ role, ...(address === '' ? {} : { email: address }) });
+    const isValid = address === '' || /^[^@\s]+@[^@\s]+$/.test(address);
+    setWrong(!isValid);
+    if (isValid) void create.write({ role, ...(address === '' ? {} : { email: address }) });
   };
   return (
     <Dialog
       isOpen
       onOpenChange={onClose}
       title="Invite a member"
-      description="You get a link to hand over yourself: Sandbank sends no e-mail."
+      description="You get a link to share yourself: Sandbank sends no email."
       submitLabel="Create and copy link"
       onSubmit={submit}
       isBusy={create.isBusy}
-      problem={isAbout(create.problem, 'email') ? null : create.problem}
+      problem={problemOutsideFields(create.problem, ['email'])}
     >
       <Field
         label="Email"
         isOptional
-        hint="Then only this address can use the link. Without one, the first person who has it can."
-        error={isWrong ? 'This is no e-mail address.' : undefined}
+        hint="With an address, only that person can use the link. Without one, the first person who opens it can."
+        error={isWrong ? 'This is not a valid email address.' : undefined}
         problem={create.problem}
         param="email"
       >
@@ -50,28 +50,34 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
       </Field>
-      <RoleChoices role={role} byRole={byRole} onChange={setRole} />
+      <RoleField role={role} ownRole={ownRole} onChange={setRole} />
     </Dialog>
   );
 }
 
-function Made({ invitation, onClose }: { readonly invitation: Invitation; readonly onClose: () => void }) {
+function InvitationCreated({
+  invitation,
+  onClose,
+}: {
+  readonly invitation: Invitation;
+  readonly onClose: () => void;
+}) {
   const { toast } = useToast();
   const { url = '', email, role, expiresAt } = invitation;
   useEffect(() => {
-    // A browser may refuse; the button beside the link is still there.
+    // The browser may deny clipboard access; the copy button next to the link remains.
     void copyText(url).then((isCopied) => isCopied && toast('Invitation link copied'));
   }, [url, toast]);
   return (
     <SecretDialog
       title="Invitation created"
-      description={email === null ? `For anybody with the link, as ${role}` : `For ${email}, as ${role}`}
+      description={email === null ? `For anyone with the link, as ${role}` : `For ${email}, as ${role}`}
       what="invitation link"
       secret={url}
       onClose={onClose}
     >
       <p className="text-muted">
-        It works once and ends <Time at={expiresAt} kind="wall" show="both" />.
+        It works once and expires <Time at={expiresAt} kind="wall" show="both" />.
       </p>
     </SecretDialog>
   );

@@ -22,8 +22,8 @@ export function RemoveMember({ member, onClose }: MemberDialogProps) {
       problem={remove.problem}
       onConfirm={() => void remove.write({})}
     >
-      {member.email} sees nothing of this organization from now on. What they did stays in the audit trail,
-      and API keys that they made go on working. An invitation brings them back.
+      {member.email} loses access to this organization. Their audit entries remain, and API keys that they
+      created continue to work. You can invite them again.
     </ConfirmDialog>
   );
 }
@@ -36,7 +36,7 @@ export interface LeaveProps {
 
 export function LeaveOrganization({ memberId, organizationName, onClose }: LeaveProps) {
   const leave = useWrite(`org/members/${memberId}/remove`, {
-    // The page is loaded anew, so that nothing of the organization is left in it.
+    // Reload the page, so that no data of the organization remains in memory.
     onDone: () => location.assign('/console/'),
   });
   return (
@@ -50,7 +50,7 @@ export function LeaveOrganization({ memberId, organizationName, onClose }: Leave
       problem={leave.problem}
       onConfirm={() => void leave.write({})}
     >
-      You see nothing of it from now on. Only an invitation brings you back.
+      You lose access to it. To return, you need an invitation.
     </ConfirmDialog>
   );
 }

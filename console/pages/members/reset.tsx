@@ -4,21 +4,21 @@ import { Time } from '../../parts/time.tsx';
 import { SecretDialog, useSecretWrite } from '../secret.tsx';
 import type { MemberDialogProps } from './change-role.tsx';
 
-/** An owner helps a member who has forgotten the password. */
+/** Lets an owner create a reset link for a member who has forgotten the password. */
 export function ResetPassword({ member, onClose }: MemberDialogProps) {
-  const make = useSecretWrite<ResetLink>(`org/members/${member.id}/reset_link`);
-  if (make.made !== undefined) {
+  const create = useSecretWrite<ResetLink>(`org/members/${member.id}/reset_link`);
+  if (create.response !== undefined) {
     return (
       <SecretDialog
-        title="Reset link made"
+        title="Reset link created"
         description={`For ${member.name}, ${member.email}`}
         what="reset link"
-        secret={make.made.url}
+        secret={create.response.url}
         onClose={onClose}
       >
         <p className="text-muted">
-          Whoever has the link can choose the password, so hand it to {member.name} alone. It works once and
-          ends <Time at={make.made.expiresAt} kind="wall" show="both" />.
+          Anyone with the link can set the password, so give it only to {member.name}. It works once and
+          expires <Time at={create.response.expiresAt} kind="wall" show="both" />.
         </p>
       </SecretDialog>
     );
@@ -28,13 +28,13 @@ export function ResetPassword({ member, onClose }: MemberDialogProps) {
       isOpen
       onOpenChange={onClose}
       title={`Reset the password of ${member.name}?`}
-      confirmLabel="Make link"
-      isBusy={make.isBusy}
-      problem={make.problem}
-      onConfirm={() => void make.write({})}
+      confirmLabel="Create link"
+      isBusy={create.isBusy}
+      problem={create.problem}
+      onConfirm={() => void create.write({})}
     >
-      You get a link with which {member.email} chooses a new password. Sandbank sends no e-mail: you hand it
-      over yourself. The present password works until the link is used; then all of their sessions end.
+      Creates a link with which {member.email} sets a new password. Sandbank sends no email: you share it
+      yourself. The current password works until the link is used; then all their sessions end.
     </ConfirmDialog>
   );
 }

@@ -1,44 +1,44 @@
 import type { Member, Role } from '../../client/shapes.ts';
-import { sentence } from '../../parts/words.ts';
-import { Choices } from '../choices.tsx';
+import { sentenceCase } from '../../parts/text.ts';
+import { RadioCards } from '../radio-cards.tsx';
 
-/** The server tells two-factor sign-in of members too. */
+/** A member as listed by the server, with the two-factor state. */
 export type ListedMember = Member & { readonly twoFactor: boolean };
 
-const words: readonly (readonly [Role, string])[] = [
-  ['viewer', 'Sees everything and changes nothing.'],
-  ['developer', 'Sees everything, and makes records, applications, API keys and webhooks.'],
+const roleDescriptions: readonly (readonly [Role, string])[] = [
+  ['viewer', 'Views everything and changes nothing.'],
+  ['developer', 'Views everything, and creates records, applications, API keys and webhooks.'],
   ['admin', 'A developer who also invites and removes members and archives applications.'],
-  ['owner', 'An admin who also makes other owners and resets passwords.'],
+  ['owner', 'An admin who also appoints other owners and resets passwords.'],
 ];
 
-export function roleWords(role: Role): string {
-  return words.find(([name]) => name === role)?.[1] ?? '';
+export function roleDescription(role: Role): string {
+  return roleDescriptions.find(([name]) => name === role)?.[1] ?? '';
 }
 
-export interface RoleChoicesProps {
+export interface RoleFieldProps {
   readonly role: Role;
-  /** Of the person who chooses: only owners make owners. */
-  readonly byRole: Role;
+  /** The role of the person who selects: only owners create owners. */
+  readonly ownRole: Role;
   readonly onChange: (role: Role) => void;
 }
 
-export function RoleChoices({ role, byRole, onChange }: RoleChoicesProps) {
+export function RoleField({ role, ownRole, onChange }: RoleFieldProps) {
   return (
-    <Choices
+    <RadioCards
       legend="Role"
       value={role}
-      options={words.map(([value, hint]) => {
-        const isDisabled = value === 'owner' && byRole !== 'owner';
+      options={roleDescriptions.map(([value, hint]) => {
+        const isDisabled = value === 'owner' && ownRole !== 'owner';
         return {
           value,
-          label: sentence(value),
-          hint: isDisabled ? `${hint} Only an owner makes owners.` : hint,
+          label: sentenceCase(value),
+          hint: isDisabled ? `${hint} Requires the owner role.` : hint,
           isDisabled,
         };
       })}
       onChange={(value) => {
-        const chosen = words.find(([name]) => name === value);
+        const chosen = roleDescriptions.find(([name]) => name === value);
         if (chosen) onChange(chosen[0]);
       }}
     />

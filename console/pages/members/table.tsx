@@ -3,11 +3,11 @@ import type { Read } from '../../client/queries.ts';
 import type { List } from '../../client/shapes.ts';
 import { useAllowed, usePerson, useRole } from '../../frame/session.tsx';
 import { IconButton } from '../../parts/button.tsx';
-import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { type ListedMember, roleWords } from './roles.tsx';
+import { type ListedMember, roleDescription } from './roles.tsx';
 
 export type MemberAction = 'role' | 'reset' | 'remove' | 'leave';
 type OnAction = (action: MemberAction, member: ListedMember) => void;
@@ -62,7 +62,7 @@ const facts: readonly Column<ListedMember>[] = [
   {
     header: 'Role',
     cell: ({ role }) => (
-      <span title={roleWords(role)}>
+      <span title={roleDescription(role)}>
         <StatusBadge status={role} />
       </span>
     ),
@@ -89,7 +89,7 @@ interface MemberMenuProps {
   readonly onAction: OnAction;
 }
 
-/** Admins manage everybody but owners, owners everybody; each may leave. */
+/** Admins manage everyone except owners, owners manage everyone; every member can leave. */
 function MemberMenu({ member, isOwn, onAction }: MemberMenuProps) {
   const role = useRole();
   const isAdmin = useAllowed('admin');
@@ -116,7 +116,7 @@ function MemberMenu({ member, isOwn, onAction }: MemberMenuProps) {
           Reset password…
         </MenuItem>
       ) : null}
-      {mayManage ? <MenuLine /> : null}
+      {mayManage ? <MenuSeparator /> : null}
       {isOwn ? (
         <MenuItem isDanger icon={<LogOut aria-hidden size={15} />} onSelect={() => onAction('leave', member)}>
           Leave…

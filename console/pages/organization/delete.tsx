@@ -4,31 +4,31 @@ import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 
 export function DeleteCard({ name }: { readonly name: string }) {
   const mayDelete = useAllowed('owner');
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   return (
     <Card
       title="Delete"
       description="Deletes the organization with its applications, API keys, webhooks, members and records. The audit trail is retained for the operator of the server."
     >
       {mayDelete ? (
-        <Button onClick={() => setAsking(true)}>Delete organization…</Button>
+        <Button onClick={() => setConfirming(true)}>Delete organization…</Button>
       ) : (
         <p className="text-sm text-muted">Only an owner can delete the organization.</p>
       )}
-      {isAsking ? <DeleteOrganization name={name} onClose={() => setAsking(false)} /> : null}
+      {isConfirming ? <DeleteOrganization name={name} onClose={() => setConfirming(false)} /> : null}
     </Card>
   );
 }
 
-/** The owner types the name, so that nobody deletes the wrong organization. */
+/** The owner types the name, to prevent deleting the wrong organization. */
 function DeleteOrganization({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const [typed, setTyped] = useState('');
   const remove = useWrite<unknown, { name: string }>('org/organization/delete', {
-    // The page is loaded again, so that nothing of the organization is left in it.
+    // Reload the page, so that no data of the organization remains in memory.
     onDone: () => location.assign('/console/'),
   });
   return (
@@ -42,7 +42,7 @@ function DeleteOrganization({ name, onClose }: { readonly name: string; readonly
       isBusy={remove.isBusy}
       isSubmitDisabled={typed !== name}
       isDanger
-      problem={isAbout(remove.problem, 'name') ? null : remove.problem}
+      problem={problemOutsideFields(remove.problem, ['name'])}
     >
       <Field label={`Type ${name} to confirm`} problem={remove.problem} param="name">
         <Input

@@ -5,7 +5,7 @@ import type { Fork } from '../../client/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { SecretDialog, useSecretWrite } from '../secret.tsx';
 
 export interface ForkOrganizationProps {
@@ -17,10 +17,10 @@ export function ForkOrganization({ name, onClose }: ForkOrganizationProps) {
   const client = useQueryClient();
   const [typed, setTyped] = useState(`${name} copy`);
   const fork = useSecretWrite<Fork, { name: string }>('org/fork');
-  if (fork.made !== undefined) return <Made fork={fork.made} onClose={onClose} />;
+  if (fork.response !== undefined) return <ForkCreated fork={fork.response} onClose={onClose} />;
   const submit = async () => {
     await fork.write({ name: typed.trim() });
-    // The switcher in the header knows organizations from the session.
+    // The switcher in the header reads organizations from the session.
     await client.invalidateQueries({ queryKey: keys.session });
   };
   return (
@@ -28,12 +28,12 @@ export function ForkOrganization({ name, onClose }: ForkOrganizationProps) {
       isOpen
       onOpenChange={onClose}
       title="Fork organization"
-      description="All records as they are now, under the same ids, with API keys and webhook secrets of its own. Its webhooks are disabled, and you are its owner and only member."
+      description="Copies all current records with the same ids, and creates new API keys and webhook secrets. The webhooks are disabled, and you are the owner and only member."
       submitLabel="Fork"
       onSubmit={() => void submit()}
       isBusy={fork.isBusy}
       isSubmitDisabled={typed.trim() === ''}
-      problem={isAbout(fork.problem, 'name') ? null : fork.problem}
+      problem={problemOutsideFields(fork.problem, ['name'])}
     >
       <Field label="Name of the copy" problem={fork.problem} param="name">
         <Input
@@ -48,8 +48,8 @@ export function ForkOrganization({ name, onClose }: ForkOrganizationProps) {
   );
 }
 
-/** What was made with it is shown this once; an organization without keys and webhooks has nothing to hide. */
-function Made({ fork, onClose }: { readonly fork: Fork; readonly onClose: () => void }) {
+/** Shows the new keys and secrets once; without keys and webhooks there are none to show. */
+function ForkCreated({ fork, onClose }: { readonly fork: Fork; readonly onClose: () => void }) {
   const { organization, apiKeys, webhooks } = fork;
   const lines = [
     ...apiKeys.flatMap(({ name, key }) => (key === undefined ? [] : `${name}\n${key}`)),
@@ -69,13 +69,13 @@ function Made({ fork, onClose }: { readonly fork: Fork; readonly onClose: () => 
         footer={
           <>
             {open}
-            <Button look="primary" onClick={onClose}>
+            <Button variant="primary" onClick={onClose}>
               Done
             </Button>
           </>
         }
       >
-        <p>{organization.name} is there. It has no API keys and no webhooks, as the one that it came from.</p>
+        <p>{organization.name} was created. Like the original, it has no API keys and no webhooks.</p>
       </Dialog>
     );
   return (
@@ -83,7 +83,7 @@ function Made({ fork, onClose }: { readonly fork: Fork; readonly onClose: () => 
       title="Organization forked"
       description={organization.name}
       what="keys and secrets"
-      warning="This is the only time that the new API keys and webhook secrets are shown. Copy them now and keep them safe."
+      warning="This is the only time that the new API keys and webhook secrets are shown. Copy them now and store them safely."
       secret={lines.join('\n\n')}
       onClose={onClose}
       more={open}

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react';
 import { keys, useWrite } from '../../client/queries.ts';
 import type { Organization } from '../../client/shapes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
@@ -14,7 +14,7 @@ export function Rename({ name }: { readonly name: string }) {
   const rename = useWrite<Organization>('org/organization/rename', {
     onDone: () => {
       toast('Organization renamed');
-      // The switcher in the header knows the name from the session.
+      // The switcher in the header reads the name from the session.
       void client.invalidateQueries({ queryKey: keys.session });
     },
   });
@@ -22,7 +22,7 @@ export function Rename({ name }: { readonly name: string }) {
     event.preventDefault();
     void rename.write({ name: typed.trim() });
   };
-  const problem = isAbout(rename.problem, 'name') ? null : rename.problem;
+  const problem = problemOutsideFields(rename.problem, ['name']);
   return (
     <form onSubmit={submit} className="flex max-w-md flex-col gap-3">
       <Field label="Name" problem={rename.problem} param="name">

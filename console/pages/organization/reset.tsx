@@ -6,41 +6,41 @@ import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
+import { pluralize } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
-import { count } from '../../parts/words.ts';
 
-/** Back to an organization in which nothing happened yet. */
+/** Deletes all records of the organization. */
 export function ResetCard({ name }: { readonly name: string }) {
   const mayReset = useAllowed('admin');
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const { toast } = useToast();
   const client = useQueryClient();
   const reset = useWrite<Reset>('org/reset', {
     onDone: ({ deleted }) => {
       const rows = Object.values(deleted).reduce((sum, number) => sum + number, 0);
-      toast(`${name} is empty: ${count(rows, 'row')} deleted`);
-      setAsking(false);
-      // Every application of the organization shows something else from now on, not only the one that is open.
+      toast(`${name} is empty: ${pluralize(rows, 'row')} deleted`);
+      setConfirming(false);
+      // The data of every application has changed, not only of the open one.
       void client.invalidateQueries();
     },
   });
-  const ask = () => {
+  const openDialog = () => {
     reset.reset();
-    setAsking(true);
+    setConfirming(true);
   };
   return (
     <Card
       title="Reset"
-      description="All records go: payments, customers, transfers, events, deliveries, ledger, request log. Members, applications, API keys, webhooks and the audit trail stay."
+      description="Deletes all records: payments, customers, transfers, events, deliveries, ledger, request log. Members, applications, API keys, webhooks and the audit trail remain."
     >
       {mayReset ? (
-        <Button onClick={ask}>Reset organization…</Button>
+        <Button onClick={openDialog}>Reset organization…</Button>
       ) : (
-        <p className="text-sm text-muted">Admins and owners of the organization do this.</p>
+        <p className="text-sm text-muted">Requires the admin or owner role.</p>
       )}
       <ConfirmDialog
-        isOpen={isAsking}
-        onOpenChange={setAsking}
+        isOpen={isConfirming}
+        onOpenChange={setConfirming}
         title={`Delete all records of ${name}?`}
         confirmLabel="Delete all records"
         isDanger
@@ -48,8 +48,8 @@ export function ResetCard({ name }: { readonly name: string }) {
         problem={reset.problem}
         onConfirm={() => void reset.write({})}
       >
-        They cannot be brought back, unless you download a snapshot first. Every clock returns to real time,
-        and fault plans end.
+        This cannot be undone. If you may need the records, download a snapshot first. Every clock returns to
+        real time, and fault plans end.
       </ConfirmDialog>
     </Card>
   );

@@ -2,58 +2,58 @@ import { lazy } from 'react';
 import { useExponent } from '../../client/currencies.ts';
 import { Select } from '../../parts/field.tsx';
 import { toneOf } from '../../parts/status-badge.tsx';
-import { count, sentence } from '../../parts/words.ts';
+import { pluralize, sentenceCase } from '../../parts/text.ts';
 import { ChartCard, ChartFrame } from '../charts/chart-card.tsx';
-import { FigureTable } from '../charts/figure-table.tsx';
-import { colors, compactWords, percentWords, type Series } from '../charts/point.ts';
+import { ChartTable } from '../charts/chart-table.tsx';
+import { colors, formatCompact, formatPercent, type Series } from '../charts/point.ts';
 import {
-  type Figures,
+  formatMilliseconds,
   latencyPoints,
-  millisecondWords,
+  type OverviewData,
   paymentCount,
   requestPoints,
   volumePoints,
   volumes,
   webhookPoints,
-} from './figures.ts';
+} from './statistics.ts';
 
-const Shares = lazy(() => import('../charts/shares.tsx'));
+const CategoryBars = lazy(() => import('../charts/category-bars.tsx'));
 
 interface ChartProps {
-  readonly overview: Figures;
+  readonly overview: OverviewData;
 }
 
 const volumeSeries: readonly Series[] = [
   { key: 'amount', label: 'Volume', mark: 'bar', color: colors.accent },
 ];
 
-/** One currency at a time: amounts of different currencies have no common axis. */
+/** One currency at a time: amounts in different currencies have no common axis. */
 export function VolumeChart({
   overview,
-  currency: asked,
+  currency: preferred,
   onCurrency,
 }: ChartProps & { readonly currency: string | undefined; readonly onCurrency: (currency: string) => void }) {
-  const found = volumes(overview);
-  const currency = found.some((one) => one.currency === asked)
-    ? (asked ?? '')
-    : (found[0]?.currency ?? 'EUR');
+  const totals = volumes(overview);
+  const currency = totals.some((one) => one.currency === preferred)
+    ? (preferred ?? '')
+    : (totals[0]?.currency ?? 'EUR');
   const exponent = useExponent(currency);
-  const sum = found.find((one) => one.currency === currency);
+  const sum = totals.find((one) => one.currency === currency);
   return (
     <ChartCard
       title="Volume"
       summary={
         sum === undefined
-          ? 'What was asked for'
-          : `Asked for by ${count(sum.count, 'payment')} in ${currency}`
+          ? 'Requested amounts'
+          : `Requested by ${pluralize(sum.count, 'payment')} in ${currency}`
       }
       className="lg:col-span-2"
       controls={
-        found.length > 1 ? (
+        totals.length > 1 ? (
           <Select
-            aria-label="Currency of the volume"
+            aria-label="Volume currency"
             value={currency}
-            options={found.map((one) => one.currency)}
+            options={totals.map((one) => one.currency)}
             onChange={(event) => onCurrency(event.currentTarget.value)}
             className="w-24"
           />
@@ -61,7 +61,7 @@ export function VolumeChart({
       }
       points={volumePoints(overview, currency, exponent)}
       series={volumeSeries}
-      tickWords={(value) => compactWords(value / 10 ** exponent)}
+      formatTick={(value) => formatCompact(value / 10 ** exponent)}
       isEmpty={sum === undefined}
       empty="No payments in this period."
     />
@@ -82,27 +82,27 @@ export function StatusChart({ overview }: ChartProps) {
   return (
     <ChartFrame
       title="Payments by status"
-      summary="Where the payments of this period are now"
+      summary="Current status of the payments in this period"
       isEmpty={byStatus.length === 0}
       empty="No payments in this period."
       chart={
-        <Shares
+        <CategoryBars
           rows={byStatus.map(({ status, count: number }) => ({
-            name: sentence(status),
+            name: sentenceCase(status),
             count: number,
-            words: number.toLocaleString('en'),
+            label: number.toLocaleString('en'),
             color: toneColors[toneOf(status)],
           }))}
         />
       }
       table={
-        <FigureTable
+        <ChartTable
           caption="Payments by status"
           head={['Status', 'Payments', 'Share']}
           rows={byStatus.map((row) => [
-            sentence(row.status),
+            sentenceCase(row.status),
             row.count.toLocaleString('en'),
-            percentWords(row.count, all),
+            formatPercent(row.count, all),
           ])}
         />
       }
@@ -120,12 +120,12 @@ export function WebhookChart({ overview }: ChartProps) {
   return (
     <ChartCard
       title="Webhook deliveries"
-      summary={`${count(succeeded, 'delivery', 'deliveries')} succeeded, ${failed.toLocaleString('en')} failed, ${pending.toLocaleString('en')} pending`}
+      summary={`${pluralize(succeeded, 'delivery', 'deliveries')} succeeded, ${failed.toLocaleString('en')} failed, ${pending.toLocaleString('en')} pending`}
       points={webhookPoints(overview)}
       series={webhookSeries}
       isEmpty={succeeded + failed === 0}
       empty={
-        pending > 0 ? 'Deliveries are on their way; none has ended yet.' : 'No deliveries in this period.'
+        pending > 0 ? 'Deliveries are in progress; none has finished yet.' : 'No deliveries in this period.'
       }
     />
   );
@@ -143,8 +143,8 @@ export function RequestChart({ overview }: ChartProps) {
       title="Requests"
       summary={
         notKept > 0
-          ? `${count(all, 'request')}, of which ${notKept.toLocaleString('en')} were counted and not kept in the log`
-          : `${count(all, 'request')} and the share that was refused or failed`
+          ? `${pluralize(all, 'request')}, of which ${notKept.toLocaleString('en')} were counted but not logged`
+          : `${pluralize(all, 'request')} and the share with errors`
       }
       points={requestPoints(overview)}
       series={requestSeries}
@@ -164,7 +164,7 @@ export function LatencyChart({ overview }: ChartProps) {
   return (
     <ChartCard
       title="Latency in ms"
-      summary={`Half of the answers within ${millisecondWords(p50Ms)}, 95% within ${millisecondWords(p95Ms)}`}
+      summary={`Half of the responses within ${formatMilliseconds(p50Ms)}, 95% within ${formatMilliseconds(p95Ms)}`}
       points={latencyPoints(overview)}
       series={latencySeries}
       isEmpty={all === 0}

@@ -1,4 +1,4 @@
-import { classes } from '../../parts/words.ts';
+import { classes } from '../../parts/text.ts';
 
 export const periods = [
   { days: '1', label: '1 day' },

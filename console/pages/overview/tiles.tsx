@@ -2,9 +2,16 @@ import type { ReactNode } from 'react';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { count } from '../../parts/words.ts';
-import { percentWords } from '../charts/point.ts';
-import { decided, errorCount, type Figures, millisecondWords, paymentCount, volumes } from './figures.ts';
+import { pluralize } from '../../parts/text.ts';
+import { formatPercent } from '../charts/point.ts';
+import {
+  completedPayments,
+  errorCount,
+  formatMilliseconds,
+  type OverviewData,
+  paymentCount,
+  volumes,
+} from './statistics.ts';
 
 interface TileProps {
   readonly label: string;
@@ -24,11 +31,11 @@ function Tile({ label, value, hint }: TileProps) {
 
 const grid = 'grid grid-cols-2 gap-3 lg:grid-cols-3 2xl:grid-cols-6';
 const volumesMax = 2;
-// A sum of a month may be wider than a phone.
+// A monthly total may be wider than a phone.
 const wrapping = 'whitespace-normal! [overflow-wrap:anywhere]';
 
-export function Tiles({ overview }: { readonly overview: Figures }) {
-  const { succeeded, all } = decided(overview);
+export function Tiles({ overview }: { readonly overview: OverviewData }) {
+  const { succeeded, all } = completedPayments(overview);
   const { webhooks, requests } = overview;
   const ended = webhooks.succeeded + webhooks.failed;
   const errors = errorCount(overview);
@@ -38,11 +45,7 @@ export function Tiles({ overview }: { readonly overview: Figures }) {
         label="Payments"
         value={paymentCount(overview).toLocaleString('en')}
         hint={
-          overview.payments.isCapped ? (
-            'The newest ones, counted'
-          ) : (
-            <Anchor to="payments">All payments</Anchor>
-          )
+          overview.payments.isCapped ? 'Newest payments only' : <Anchor to="payments">All payments</Anchor>
         }
       />
       <Tile
@@ -52,45 +55,45 @@ export function Tiles({ overview }: { readonly overview: Figures }) {
       />
       <Tile
         label="Payment success"
-        value={percentWords(succeeded, all)}
+        value={formatPercent(succeeded, all)}
         hint={
           all === 0
-            ? 'None decided yet'
-            : `${succeeded.toLocaleString('en')} of ${all.toLocaleString('en')} decided`
+            ? 'None completed yet'
+            : `${succeeded.toLocaleString('en')} of ${all.toLocaleString('en')} completed`
         }
       />
       <Tile
         label="Webhook success"
-        value={percentWords(webhooks.succeeded, ended)}
+        value={formatPercent(webhooks.succeeded, ended)}
         hint={
           webhooks.failed + webhooks.pending === 0
-            ? count(webhooks.succeeded, 'delivery', 'deliveries')
+            ? pluralize(webhooks.succeeded, 'delivery', 'deliveries')
             : `${webhooks.failed.toLocaleString('en')} failed, ${webhooks.pending.toLocaleString('en')} pending`
         }
       />
       <Tile
         label="Error rate"
-        value={percentWords(errors, requests.count)}
+        value={formatPercent(errors, requests.count)}
         hint={
           errors === 0 ? (
-            count(requests.count, 'request')
+            pluralize(requests.count, 'request')
           ) : (
             <Anchor to="requests" search={{ tab: 'errors' }}>
-              {count(errors, 'error')} in {count(requests.count, 'request')}
+              {pluralize(errors, 'error')} in {pluralize(requests.count, 'request')}
             </Anchor>
           )
         }
       />
       <Tile
         label="Latency, median"
-        value={millisecondWords(requests.count === 0 ? null : requests.p50Ms)}
-        hint={`95% within ${millisecondWords(requests.count === 0 ? null : requests.p95Ms)}`}
+        value={formatMilliseconds(requests.count === 0 ? null : requests.p50Ms)}
+        hint={`95% within ${formatMilliseconds(requests.count === 0 ? null : requests.p95Ms)}`}
       />
     </dl>
   );
 }
 
-function Volume({ overview }: { readonly overview: Figures }) {
+function Volume({ overview }: { readonly overview: OverviewData }) {
   const [first] = volumes(overview);
   return first === undefined ? (
     '—'
@@ -99,9 +102,9 @@ function Volume({ overview }: { readonly overview: Figures }) {
   );
 }
 
-function MoreVolumes({ overview }: { readonly overview: Figures }) {
+function MoreVolumes({ overview }: { readonly overview: OverviewData }) {
   const [, ...others] = volumes(overview);
-  if (others.length === 0) return 'In the amounts asked for';
+  if (others.length === 0) return 'Requested amounts';
   const left = others.length - volumesMax;
   return (
     <ul>
@@ -110,7 +113,7 @@ function MoreVolumes({ overview }: { readonly overview: Figures }) {
           <Money amount={amount} currency={currency} className={`text-muted ${wrapping}`} />
         </li>
       ))}
-      {left > 0 ? <li>and {count(left, 'more currency', 'more currencies')}</li> : null}
+      {left > 0 ? <li>and {pluralize(left, 'more currency', 'more currencies')}</li> : null}
     </ul>
   );
 }

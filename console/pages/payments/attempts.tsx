@@ -2,7 +2,7 @@ import type { Payment } from '../../client/shapes.ts';
 import { Card } from '../../parts/card.tsx';
 import { Time } from '../../parts/time.tsx';
 
-/** Each try to take the money, once there was more than one or the first has failed. */
+/** Payment attempts, if there are several or the first one failed. */
 export function Attempts({ payment: { attempts } }: { readonly payment: Payment }) {
   if (attempts.length < 2 && !attempts.some(({ failure }) => failure !== null)) return null;
   return (

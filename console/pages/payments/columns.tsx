@@ -1,11 +1,11 @@
 import type { Payment } from '../../client/shapes.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { sentence } from '../../parts/words.ts';
 import { AmountCell } from '../records/amount-cell.tsx';
 
-/** Also for the payments of a customer. */
+/** Also used for a customer's payments. */
 export const paymentColumns: readonly Column<Payment>[] = [
   {
     header: 'Amount',
@@ -35,7 +35,7 @@ export const paymentColumns: readonly Column<Payment>[] = [
     isMinor: true,
     cell: ({ paymentMethod: { type, lastFour } }) => (
       <span className="text-muted">
-        {sentence(type)}
+        {sentenceCase(type)}
         {lastFour === undefined ? '' : ` ···· ${lastFour}`}
       </span>
     ),

@@ -5,9 +5,8 @@ import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
 import type { Payment } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, Select, Switch } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields, Select, Switch } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { unsaid } from '../records/action-dialog.tsx';
 import { AmountField } from '../records/amount-field.tsx';
 import { CustomerField } from '../records/customer-field.tsx';
 import { Rows } from '../records/rows.tsx';
@@ -16,7 +15,7 @@ import { bodyOf, type Draft, emptyDraft } from './draft.ts';
 
 const captureMethods = [
   { value: 'automatic', label: 'Automatic' },
-  { value: 'manual', label: 'Manual, after it is authorized' },
+  { value: 'manual', label: 'Manual, after authorization' },
 ];
 const methods = [
   { value: 'card', label: 'Card' },
@@ -31,10 +30,10 @@ export interface PaymentCreateProps {
   readonly customerId?: string;
 }
 
-/** Makes a payment and goes to its page. */
+/** Creates a payment and opens its page. */
 export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) {
   const [draft, setDraft] = useState(() => emptyDraft(customerId));
-  const put = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
   const exponent = useExponent(draft.currency);
   const currencies = useCurrencies();
   const { toast } = useToast();
@@ -54,18 +53,18 @@ export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) 
       onOpenChange={onClose}
       size="large"
       title="Create payment"
-      description="No real money moves. The scenario says what the simulated provider does."
+      description="No real money moves. The scenario determines what the simulated provider does."
       submitLabel="Create payment"
       onSubmit={() => body && void create.write(body)}
       isBusy={create.isBusy}
       isSubmitDisabled={body === undefined}
-      problem={unsaid(problem, params)}
+      problem={problemOutsideFields(problem, params)}
     >
       <div className="grid gap-4 sm:grid-cols-2">
         <AmountField
           currency={draft.currency}
           text={draft.amount}
-          onChange={(amount) => put({ amount })}
+          onChange={(amount) => change({ amount })}
           problem={problem}
         />
         <Field label="Currency" problem={problem} param="currency">
@@ -76,44 +75,48 @@ export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) 
                 ? [draft.currency]
                 : currencies.map(({ code, name }) => ({ value: code, label: `${code}, ${name}` }))
             }
-            onChange={(event) => put({ currency: event.currentTarget.value })}
+            onChange={(event) => change({ currency: event.currentTarget.value })}
           />
         </Field>
         <Field label="Payment method">
           <Select
             value={draft.method}
             options={methods}
-            onChange={(event) => put({ method: event.currentTarget.value })}
+            onChange={(event) => change({ method: event.currentTarget.value })}
           />
         </Field>
         <Field label="Capture">
           <Select
             value={draft.captureMethod}
             options={captureMethods}
-            onChange={(event) => put({ captureMethod: event.currentTarget.value })}
+            onChange={(event) => change({ captureMethod: event.currentTarget.value })}
           />
         </Field>
       </div>
       <ScenarioField
-        played="payment"
+        resource="payment"
         steps={draft.steps}
-        onChange={(steps) => put({ steps })}
+        onChange={(steps) => change({ steps })}
         problem={problem}
       />
       <Switch
-        label="Advance by itself"
-        hint="It walks its scenario on the application’s clock, without calls to advance."
+        label="Advance automatically"
+        hint="Runs its scenario on the application clock, without calls to advance."
         isOn={draft.isAutomatic}
-        onChange={(isAutomatic) => put({ isAutomatic })}
+        onChange={(isAutomatic) => change({ isAutomatic })}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <CustomerField id={draft.customerId} onChange={(id) => put({ customerId: id })} problem={problem} />
+        <CustomerField
+          id={draft.customerId}
+          onChange={(id) => change({ customerId: id })}
+          problem={problem}
+        />
         <Field label="Reference" isOptional problem={problem} param="reference">
           <Input
             maxLength={200}
-            placeholder="Your own id for it"
+            placeholder="Your id"
             value={draft.reference}
-            onChange={(event) => put({ reference: event.currentTarget.value })}
+            onChange={(event) => change({ reference: event.currentTarget.value })}
           />
         </Field>
       </div>
@@ -121,14 +124,14 @@ export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) 
         <Input
           maxLength={500}
           value={draft.description}
-          onChange={(event) => put({ description: event.currentTarget.value })}
+          onChange={(event) => change({ description: event.currentTarget.value })}
         />
       </Field>
       <Rows
         label="Metadata"
         param="metadata"
         rows={draft.metadata}
-        onChange={(metadata) => put({ metadata })}
+        onChange={(metadata) => change({ metadata })}
         rowsMax={50}
         valueMax={500}
         problem={problem}

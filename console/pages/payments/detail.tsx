@@ -3,7 +3,7 @@ import type { Payment } from '../../client/shapes.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { Money } from '../../parts/money.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { sentence } from '../../parts/words.ts';
+import { sentenceCase } from '../../parts/text.ts';
 import { Actions } from '../records/actions.tsx';
 import { CustomerLink } from '../records/customer-link.tsx';
 import { Diagram } from '../records/diagram.tsx';
@@ -92,16 +92,16 @@ function Aside({ payment }: { readonly payment: Payment }) {
           ['Reference', payment.reference],
           [
             'Method',
-            `${sentence(paymentMethod.type)}${paymentMethod.lastFour === undefined ? '' : ` ···· ${paymentMethod.lastFour}`}`,
+            `${sentenceCase(paymentMethod.type)}${paymentMethod.lastFour === undefined ? '' : ` ···· ${paymentMethod.lastFour}`}`,
           ],
-          ['Capture', sentence(payment.captureMethod)],
+          ['Capture', sentenceCase(payment.captureMethod)],
           [
             'Scenario',
             <span key="scenario" className="font-mono text-[0.75rem]">
               {scenarioText(payment.scenario)}
             </span>,
           ],
-          ['Advances', payment.autoAdvance ? 'By itself, on the clock' : 'When it is asked to'],
+          ['Advances', payment.autoAdvance ? 'Automatically, on the clock' : 'On request'],
           [
             'Reconciliation',
             reconciliation === null ? null : <StatusBadge key="result" status={reconciliation} />,
@@ -114,7 +114,7 @@ function Aside({ payment }: { readonly payment: Payment }) {
         items={instants([
           ['Created', payment.createdAt],
           ['Authorized', payment.authorizedAt],
-          ['Authorization ends', payment.authorizationExpiresAt],
+          ['Authorization expires', payment.authorizationExpiresAt],
           ['Captured', payment.capturedAt],
           ['Settled', payment.settledAt],
           ['Refunded', payment.refundedAt],

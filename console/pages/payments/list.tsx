@@ -15,8 +15,8 @@ export function PaymentList() {
       ]}
       none={{
         icon: <CreditCard aria-hidden size={20} />,
-        words:
-          'A payment takes money from a customer. Create one here or over the API, choose what the simulated provider does with it, and walk it through its states.',
+        description:
+          'A payment takes money from a customer. Create one here or with the API, choose what the simulated provider does, and advance it through its states.',
       }}
       create={(onClose) => <PaymentCreate onClose={onClose} />}
     />

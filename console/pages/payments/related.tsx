@@ -18,7 +18,7 @@ export function RelatedRefunds({ paymentId }: { readonly paymentId: string }) {
   });
   return (
     <Related title="Refunds" page="refunds" paymentId={paymentId} rows={data} problem={problem}>
-      None. A captured payment can be refunded, in part or whole.
+      None. A captured payment can be refunded in part or in full.
     </Related>
   );
 }
@@ -41,7 +41,7 @@ interface RelatedProps {
   readonly paymentId: string;
   readonly rows: List<Refund | Dispute> | undefined;
   readonly problem: ApiProblem | null;
-  /** What is said when there are none. */
+  /** Shown if there are none. */
   readonly children: ReactNode;
 }
 

@@ -46,7 +46,7 @@ test('a report without lines is its header line', async () => {
   expect(progress).toEqual([0]);
 });
 
-test('a refusal in the middle is thrown, and no partial report is returned', async () => {
+test('an error response in the middle is thrown, and no partial report is returned', async () => {
   const error = { code: 'resource_not_found', message: 'There is no report.' };
   pages.push({ text: 'id\na\n', next: 'c1' }, { text: JSON.stringify({ error }), status: 404 });
   await expect(readReport('2026-10-30', scope, () => undefined)).rejects.toMatchObject({

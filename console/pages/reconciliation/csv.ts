@@ -1,9 +1,9 @@
-import { ApiProblem, address, refusalOf, type Scope } from '../../client/request.ts';
+import { ApiProblem, apiUrl, problemFrom, type Scope } from '../../client/request.ts';
 
 const pagesMax = 200;
 const timeoutMs = 60_000;
 
-/** The whole report of a day as one text: pages after the first come without their header line. */
+/** Downloads all pages of a day's report as one text, with a single header line. */
 export async function readReport(
   date: string,
   scope: Scope,
@@ -13,13 +13,13 @@ export async function readReport(
   let cursor: string | null = null;
   let lines = 0;
   for (let page = 0; page < pagesMax; page += 1) {
-    const url = address(`app/developer_api_settlements/${date}`, scope, { cursor });
+    const url = apiUrl(`app/developer_api_settlements/${date}`, scope, { cursor });
     const response: Response = await fetch(url, {
       credentials: 'same-origin',
       headers: { Accept: 'text/csv' },
       signal: AbortSignal.timeout(timeoutMs),
     });
-    if (!response.ok) throw await refusalOf(response);
+    if (!response.ok) throw await problemFrom(response);
     const text = await response.text();
     const part = page === 0 ? text : text.slice(text.indexOf('\n') + 1);
     parts.push(part);
@@ -31,6 +31,6 @@ export async function readReport(
   throw new ApiProblem({
     status: 0,
     code: 'report_too_long',
-    message: 'The report is too long for the browser. Read it page by page over the API.',
+    message: 'The report is too long for the browser. Read it page by page with the API.',
   });
 }

@@ -4,7 +4,7 @@ import { get } from '../../client/request.ts';
 import { useScope } from '../../client/scope.ts';
 import type { List, Reconciliation, ReconciliationResult, Settlement } from '../../client/shapes.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { count, sentence } from '../../parts/words.ts';
+import { pluralize, sentenceCase } from '../../parts/text.ts';
 import { ChartCard } from '../charts/chart-card.tsx';
 import { colors, type Point, type Series } from '../charts/point.ts';
 import { results } from './results.tsx';
@@ -23,18 +23,18 @@ const resultColors: Readonly<Record<ReconciliationResult, string>> = {
 
 const series: readonly Series[] = results.map((result) => ({
   key: result,
-  label: sentence(result),
+  label: sentenceCase(result),
   mark: 'bar',
   color: resultColors[result],
   stack: 'lines',
 }));
 
-/** Results of the newest days that have a report. The API counts one day at a time, so each day is a question of its own. */
+/** Results of the newest days that have a report. The API counts one day per request, so each day is a separate query. */
 export function DayChart() {
   const scope = useScope();
   const { data } = useRead<List<Settlement>>('app/developer_api_settlements', { limit: daysMax });
   const days = (data?.data ?? []).map(({ date }) => date).reverse();
-  const answers = useQueries({
+  const dayQueries = useQueries({
     queries: days.map((date) => {
       const query = { date, limit: 1 };
       return {
@@ -44,14 +44,14 @@ export function DayChart() {
       };
     }),
   });
-  if (data === undefined || answers.some(({ isPending }) => isPending)) {
+  if (data === undefined || dayQueries.some(({ isPending }) => isPending)) {
     return <Skeleton className="h-72 w-full" />;
   }
-  const points = days.map((date, index) => pointOf(date, answers[index]?.data));
+  const points = days.map((date, index) => pointOf(date, dayQueries[index]?.data));
   return (
     <ChartCard
       title="Results by day"
-      summary={`The newest ${count(days.length, 'day')} with a settlement report`}
+      summary={`The newest ${pluralize(days.length, 'day')} with a settlement report`}
       pointLabel="Day"
       points={points}
       series={series}
@@ -59,12 +59,12 @@ export function DayChart() {
   );
 }
 
-function pointOf(date: string, answer: Reconciliation | undefined): Point {
-  const numbers = results.map((result) => [result, answer?.counts[result] ?? 0] as const);
+function pointOf(date: string, reconciliation: Reconciliation | undefined): Point {
+  const numbers = results.map((result) => [result, reconciliation?.counts[result] ?? 0] as const);
   return {
     name: dayAndMonth.format(Date.parse(date)),
     title: date,
     values: Object.fromEntries(numbers),
-    words: Object.fromEntries(numbers.map(([result, number]) => [result, number.toLocaleString('en')])),
+    labels: Object.fromEntries(numbers.map(([result, number]) => [result, number.toLocaleString('en')])),
   };
 }

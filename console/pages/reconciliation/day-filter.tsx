@@ -1,6 +1,6 @@
 import { useId } from 'react';
 
-/** A day as the API takes it, without a time. */
+/** A date without a time, as the API expects it. */
 export function DayFilter({
   value,
   onChange,

@@ -5,8 +5,8 @@ import { saveFile } from '../../client/save.ts';
 import { useScope } from '../../client/scope.ts';
 import { Button } from '../../parts/button.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
+import { pluralize } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
-import { count } from '../../parts/words.ts';
 import { readReport } from './csv.ts';
 
 export function useDownload(date: string) {
@@ -19,7 +19,7 @@ export function useDownload(date: string) {
     setLines(0);
     try {
       saveFile(await readReport(date, scope, setLines), `settlement-${date}.csv`, 'text/csv');
-      toast(`settlement-${date}.csv is saved`);
+      toast(`settlement-${date}.csv saved`);
     } catch (thrown) {
       setProblem(asProblem(thrown));
     }
@@ -32,7 +32,7 @@ export function useDownload(date: string) {
         isBusy={lines !== null}
         icon={<Download aria-hidden size={15} />}
       >
-        {lines ? count(lines, 'line') : 'Download CSV'}
+        {lines ? pluralize(lines, 'line') : 'Download CSV'}
       </Button>
     ),
     banner: problem ? <ProblemBanner problem={problem} onRetry={() => void download()} /> : null,

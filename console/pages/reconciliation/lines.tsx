@@ -1,6 +1,6 @@
 import { Scale } from 'lucide-react';
 import { useFilters } from '../../client/filters.ts';
-import { type Listing, useList, useRead } from '../../client/queries.ts';
+import { type PagedList, useList, useRead } from '../../client/queries.ts';
 import type { Reconciliation, ReconciliationLine, ReconciliationResult } from '../../client/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -10,7 +10,7 @@ import { Money } from '../../parts/money.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { sentence } from '../../parts/words.ts';
+import { sentenceCase } from '../../parts/text.ts';
 import { ShortLink } from '../log/short-link.tsx';
 import { DayFilter } from './day-filter.tsx';
 import { Difference, meanings, results } from './results.tsx';
@@ -21,7 +21,7 @@ const columns: readonly Column<ReconciliationLine>[] = [
     header: 'Record',
     cell: ({ paymentId, transferId }) => {
       const id = paymentId ?? transferId;
-      return id === null ? <span className="text-faint">None of ours</span> : <ShortLink id={id} />;
+      return id === null ? <span className="text-faint">Unknown record</span> : <ShortLink id={id} />;
     },
   },
   {
@@ -29,7 +29,7 @@ const columns: readonly Column<ReconciliationLine>[] = [
     isMinor: true,
     cell: ({ provider, providerTransactionId }) => (
       <span className="block text-xs" title={providerTransactionId}>
-        {sentence(provider)}
+        {sentenceCase(provider)}
         <span className="block font-mono text-muted">{providerTransactionId.slice(0, 12)}…</span>
       </span>
     ),
@@ -74,7 +74,7 @@ function Net({
 
 const shownOfEach = 5;
 
-/** The newest lines of one kind of mismatch; nothing when there is none. */
+/** The newest lines with one mismatch result. */
 export function MismatchCard({
   result,
   count,
@@ -91,7 +91,7 @@ export function MismatchCard({
       isFlush
       title={
         <>
-          {sentence(result)}
+          {sentenceCase(result)}
           <span className="ml-2 font-normal text-faint tabular-nums">{count.toLocaleString('en')}</span>
         </>
       }
@@ -99,7 +99,7 @@ export function MismatchCard({
     >
       <Table
         isFlush
-        caption={sentence(result)}
+        caption={sentenceCase(result)}
         columns={columns}
         rows={data?.data ?? []}
         rowKey={({ id }) => id}
@@ -110,7 +110,7 @@ export function MismatchCard({
             <p className="border-t px-5 py-2.5 text-sm">
               <Anchor to="reconciliation" search={{ tab: 'lines', result }}>
                 Show all {count.toLocaleString('en')}
-                <span className="sr-only"> of {sentence(result)}</span>
+                <span className="sr-only"> of {sentenceCase(result)}</span>
               </Anchor>
             </p>
           ) : null
@@ -132,7 +132,7 @@ export function Lines({ currencies }: { readonly currencies: readonly string[] }
           label="Result"
           value={filters.result}
           onChange={(result) => setFilters({ result })}
-          options={results.map((value) => ({ value, label: sentence(value) }))}
+          options={results.map((value) => ({ value, label: sentenceCase(value) }))}
         />
         <DayFilter value={filters.date} onChange={(date) => setFilters({ date })} />
         <FilterSelect
@@ -151,12 +151,12 @@ function LineTable({
   list,
   isFiltered,
 }: {
-  readonly list: Listing<ReconciliationLine>;
+  readonly list: PagedList<ReconciliationLine>;
   readonly isFiltered: boolean;
 }) {
   return (
     <Table
-      caption="Lines of the reports beside the ledger"
+      caption="Reconciliation lines"
       columns={withResult}
       rows={list.rows}
       rowKey={({ id }) => id}
@@ -166,11 +166,11 @@ function LineTable({
       empty={
         <EmptyState
           icon={<Scale aria-hidden size={20} />}
-          title={isFiltered ? 'No line fits these filters' : 'Nothing is settled yet'}
+          title={isFiltered ? 'No lines match these filters' : 'No settlements yet'}
         >
           {isFiltered
-            ? 'Take a filter away to see more.'
-            : 'Captured payments are paid out at 06:00 UTC by the clock of the application: advance it by two days.'}
+            ? 'Remove a filter to see more.'
+            : 'Captured payments are paid out at 06:00 UTC on the application clock: advance it by two days.'}
         </EmptyState>
       }
       footer={<Pager {...list.paging} />}

@@ -9,11 +9,11 @@ import { Money } from '../../parts/money.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { pluralize, sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { count, sentence } from '../../parts/words.ts';
 import { useDownload } from './download.tsx';
 
-/** The days that have reports, or one of them. */
+/** The list of reports, or one report. */
 export function Reports() {
   const [{ day }] = useFilters('day');
   return day === undefined ? <Days /> : <Report key={day} day={day} />;
@@ -68,8 +68,8 @@ function Days() {
       problem={list.problem}
       empty={
         <EmptyState icon={<FileSpreadsheet aria-hidden size={20} />} title="No reports yet">
-          Providers report once a day, at 06:00 UTC by the clock of the application. Capture a payment, then
-          advance the clock by two days.
+          Providers report once a day, at 06:00 UTC on the application clock. Capture a payment, then advance
+          the clock by two days.
         </EmptyState>
       }
       footer={<Pager {...list.paging} />}
@@ -78,7 +78,7 @@ function Days() {
 }
 
 const lineColumns: readonly Column<SettlementLine>[] = [
-  { header: 'Provider', cell: ({ provider }) => sentence(provider) },
+  { header: 'Provider', cell: ({ provider }) => sentenceCase(provider) },
   {
     header: 'Transaction',
     cell: ({ providerTransactionId: id }) => (
@@ -104,7 +104,7 @@ const lineColumns: readonly Column<SettlementLine>[] = [
 
 function Report({ day }: { readonly day: string }) {
   const list = useList<SettlementLine>(`app/developer_api_settlements/${day}`, {}, { name: 'lines' });
-  // The page of a report carries the report's own figures beside its lines.
+  // A page of report lines also contains the report's totals.
   const report = list.data as SettlementReport | undefined;
   const { button, banner } = useDownload(day);
   return (
@@ -123,7 +123,9 @@ function Report({ day }: { readonly day: string }) {
             {report ? <StatusBadge status={report.status} /> : null}
           </h2>
           {report ? (
-            <p className="text-sm text-muted">{count(report.lines, 'line')}, as the providers sent them</p>
+            <p className="text-sm text-muted">
+              {pluralize(report.lines, 'line')}, as the providers sent them
+            </p>
           ) : null}
         </div>
         {button}

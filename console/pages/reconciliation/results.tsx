@@ -5,7 +5,7 @@ import { Money } from '../../parts/money.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { percentWords } from '../charts/point.ts';
+import { formatPercent } from '../charts/point.ts';
 
 export const results: readonly ReconciliationResult[] = [
   'matched',
@@ -16,11 +16,11 @@ export const results: readonly ReconciliationResult[] = [
 ];
 
 export const meanings: Readonly<Record<ReconciliationResult, string>> = {
-  matched: 'Both sides say the same.',
-  amount_mismatch: 'The report says another amount than the ledger.',
-  missing_at_provider: 'The ledger has it, the report does not.',
-  missing_in_ledger: 'The report has what no record knows.',
-  duplicate: 'The report has it a second time.',
+  matched: 'Ledger and report agree.',
+  amount_mismatch: 'The reported amount differs from the ledger.',
+  missing_at_provider: 'In the ledger but not in the report.',
+  missing_in_ledger: 'In the report but not in the ledger.',
+  duplicate: 'Reported more than once.',
 };
 
 type Counts = Reconciliation['counts'];
@@ -29,7 +29,7 @@ export function lineCount(counts: Counts): number {
   return results.reduce((sum, result) => sum + counts[result], 0);
 }
 
-/** How many lines have each result; each leads to its lines. */
+/** The number of lines per result, each with a link to the lines. */
 export function ResultTiles({ counts }: { readonly counts: Counts | undefined }) {
   const all = counts === undefined ? 0 : lineCount(counts);
   return (
@@ -48,7 +48,9 @@ export function ResultTiles({ counts }: { readonly counts: Counts | undefined })
           ) : (
             <p className="mt-1.5 text-xl font-semibold tabular-nums">
               {counts[result].toLocaleString('en')}
-              <span className="ml-2 text-sm font-normal text-faint">{percentWords(counts[result], all)}</span>
+              <span className="ml-2 text-sm font-normal text-faint">
+                {formatPercent(counts[result], all)}
+              </span>
             </p>
           )}
         </li>
@@ -79,10 +81,10 @@ const columns: readonly Column<Total>[] = [
   },
 ];
 
-/** Both sides of every currency. */
+/** Ledger and reported totals per currency. */
 export function Totals({ totals }: { readonly totals: Reconciliation['totals'] }) {
   return (
-    <Card isFlush title="Ledger beside reports" description="Net amounts over all lines">
+    <Card isFlush title="Ledger and reports" description="Net amounts over all lines">
       <Table
         isFlush
         caption="Totals by currency"

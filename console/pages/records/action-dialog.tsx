@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { useExponent } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { ApiProblem, Path } from '../../client/request.ts';
+import type { Path } from '../../client/request.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { isAbout } from '../../parts/field.tsx';
-import { sentence } from '../../parts/words.ts';
+import { problemOutsideFields } from '../../parts/field.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import {
   type ActionDraft,
   bodyOf,
@@ -13,24 +13,19 @@ import {
   paramOf,
   type Resource,
 } from './action-fields.ts';
-import { ActionForm, type Money } from './action-form.tsx';
+import { ActionForm, type ActionMoney } from './action-form.tsx';
 
 export interface ActionDialogProps {
   readonly resource: Resource;
   readonly action: string;
   readonly path: Path;
-  readonly money: Money;
+  readonly money: ActionMoney;
   readonly hasBeneficiary: boolean;
-  readonly onDone: (answer: { readonly object: string; readonly status: string }) => void;
+  readonly onDone: (record: { readonly object: string; readonly status: string }) => void;
   readonly onClose: () => void;
 }
 
-/** What no field of the form says has to be said by the banner. */
-export function unsaid(problem: ApiProblem | null, params: readonly string[]): ApiProblem | null {
-  return params.some((param) => isAbout(problem, param)) ? null : problem;
-}
-
-/** One action with exactly the fields that it takes. */
+/** A dialog for one action, with the fields that the action takes. */
 export function ActionDialog(props: ActionDialogProps) {
   const { resource, action, path, money, hasBeneficiary, onDone, onClose } = props;
   const [draft, setDraft] = useState<ActionDraft>(emptyDraft);
@@ -38,18 +33,18 @@ export function ActionDialog(props: ActionDialogProps) {
   const write = useWrite<{ object: string; status: string }>(path, { onDone });
   const fields = fieldsOfAction(resource, action);
   const body = bodyOf(fields, draft, exponent);
-  // The endpoint of refunds takes no action: it makes the refund and answers with it.
+  // The refund endpoint has no `action`: it creates the refund and returns it.
   const whole = path.endsWith('/refund') ? body : { action, ...body };
   return (
     <Dialog
       isOpen
       onOpenChange={onClose}
-      title={sentence(action)}
-      submitLabel={sentence(action)}
+      title={sentenceCase(action)}
+      submitLabel={sentenceCase(action)}
       onSubmit={() => body && void write.write(whole)}
       isBusy={write.isBusy}
       isSubmitDisabled={body === undefined}
-      problem={unsaid(write.problem, fields.map(paramOf))}
+      problem={problemOutsideFields(write.problem, fields.map(paramOf))}
     >
       <ActionForm
         fields={fields}

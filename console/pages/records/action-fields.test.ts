@@ -4,8 +4,8 @@ import {
   bodyOf,
   emptyDraft,
   fieldsOfAction,
-  fieldsOfGoal,
-  isEnding,
+  fieldsOfTargetState,
+  isIrreversible,
   paramOf,
   type Resource,
 } from './action-fields.ts';
@@ -55,7 +55,7 @@ describe('the body of an action', () => {
     ['transfer', '', {}],
     ['dispute', 'won', {}],
   ])('%s to the state %j sends its own fields and no other', (resource, state, body) => {
-    expect(bodyOf(fieldsOfGoal(resource, state), filled, 2)).toStrictEqual(body);
+    expect(bodyOf(fieldsOfTargetState(resource, state), filled, 2)).toStrictEqual(body);
   });
 
   test.each<[Resource, string]>([
@@ -95,7 +95,7 @@ test.each<[Resource, string, string[]]>([
   ['payment', 'fail', ['failureCode']],
   ['transfer', 'return', ['returnCode']],
   ['payment', 'refund', ['amount', 'reason', 'metadata']],
-])('the form of %s %s shows the refusals of %j', (resource, action, params) => {
+])('the form of %s %s shows the errors of %j', (resource, action, params) => {
   expect(fieldsOfAction(resource, action).map(paramOf)).toEqual(params);
 });
 
@@ -110,14 +110,14 @@ test.each<[Resource, string, boolean]>([
   ['payment', 'authorize', false],
   ['dispute', 'win', false],
 ])('%s %s asks for confirmation: %s', (resource, action, isConfirmed) => {
-  expect(isEnding(resource, action)).toBe(isConfirmed);
+  expect(isIrreversible(resource, action)).toBe(isConfirmed);
 });
 
 describe('rows', () => {
   test('become an object with trimmed names and unchanged values', () => {
     expect(recordOf(filled.rows)).toEqual({ order: ' 17 ' });
   });
-  test('without a name are nothing', () => {
+  test('without a name are omitted', () => {
     expect(recordOf([])).toBeUndefined();
     expect(recordOf([{ key: 0, name: '  ', value: 'x' }])).toBeUndefined();
   });

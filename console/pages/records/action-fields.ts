@@ -4,9 +4,9 @@ import { type Row, recordOf } from './rows.tsx';
 
 export type Resource = 'payment' | 'refund' | 'dispute' | 'transfer';
 
-/** What a form asks for before an action. The names are those of the request's body. */
+/** An input of an action. The kinds are named after the request body fields. */
 export type ActionField =
-  | { readonly kind: 'amount'; readonly most: 'amountCapturable' | 'amountRefundable' | 'disputable' }
+  | { readonly kind: 'amount'; readonly maximum: 'amountCapturable' | 'amountRefundable' | 'disputable' }
   | { readonly kind: 'final' }
   | { readonly kind: 'reason' }
   | { readonly kind: 'metadata' }
@@ -16,7 +16,7 @@ export type ActionField =
   | { readonly kind: 'failureCode' }
   | { readonly kind: 'returnCode' };
 
-/** The name of a field in the body, by which the server refuses it. */
+/** The body field's name, as in the `param` of server errors. */
 export function paramOf({ kind }: ActionField): string {
   return kind === 'declineCode' ? 'failureCode' : kind;
 }
@@ -25,10 +25,10 @@ const beneficiary: ActionField = { kind: 'beneficiary' };
 
 const byAction: Readonly<Record<Resource, Readonly<Record<string, readonly ActionField[]>>>> = {
   payment: {
-    capture: [{ kind: 'amount', most: 'amountCapturable' }, { kind: 'final' }],
+    capture: [{ kind: 'amount', maximum: 'amountCapturable' }, { kind: 'final' }],
     fail: [{ kind: 'declineCode' }],
-    refund: [{ kind: 'amount', most: 'amountRefundable' }, { kind: 'reason' }, { kind: 'metadata' }],
-    dispute: [{ kind: 'amount', most: 'disputable' }, { kind: 'reason' }],
+    refund: [{ kind: 'amount', maximum: 'amountRefundable' }, { kind: 'reason' }, { kind: 'metadata' }],
+    dispute: [{ kind: 'amount', maximum: 'disputable' }, { kind: 'reason' }],
   },
   refund: {},
   dispute: { submit_evidence: [{ kind: 'evidence' }] },
@@ -39,11 +39,11 @@ const byAction: Readonly<Record<Resource, Readonly<Record<string, readonly Actio
   },
 };
 
-const byGoal: Readonly<Record<Resource, Readonly<Record<string, readonly ActionField[]>>>> = {
+const byTargetState: Readonly<Record<Resource, Readonly<Record<string, readonly ActionField[]>>>> = {
   payment: {
-    partially_captured: [{ kind: 'amount', most: 'amountCapturable' }],
-    partially_refunded: [{ kind: 'amount', most: 'amountRefundable' }],
-    disputed: [{ kind: 'amount', most: 'disputable' }],
+    partially_captured: [{ kind: 'amount', maximum: 'amountCapturable' }],
+    partially_refunded: [{ kind: 'amount', maximum: 'amountRefundable' }],
+    disputed: [{ kind: 'amount', maximum: 'disputable' }],
     failed: [{ kind: 'declineCode' }],
   },
   refund: {},
@@ -59,15 +59,15 @@ export function fieldsOfAction(resource: Resource, action: string): readonly Act
   return byAction[resource][action] ?? [];
 }
 
-export function fieldsOfGoal(resource: Resource, state: string): readonly ActionField[] {
-  return byGoal[resource][state] ?? (resource === 'transfer' && state !== '' ? [beneficiary] : []);
+export function fieldsOfTargetState(resource: Resource, state: string): readonly ActionField[] {
+  return byTargetState[resource][state] ?? (resource === 'transfer' && state !== '' ? [beneficiary] : []);
 }
 
-/** What ends something for good is confirmed first, when it has no form of its own. */
-const ending = new Set(['cancel', 'expire', 'reject', 'lose', 'fail', 'refund']);
+/** Irreversible actions, which ask for confirmation if they have no form. */
+const irreversible = new Set(['cancel', 'expire', 'reject', 'lose', 'fail', 'refund']);
 
-export function isEnding(resource: Resource, action: string): boolean {
-  return ending.has(action) || (resource === 'dispute' && action === 'accept');
+export function isIrreversible(resource: Resource, action: string): boolean {
+  return irreversible.has(action) || (resource === 'dispute' && action === 'accept');
 }
 
 export interface ActionDraft {
@@ -90,7 +90,7 @@ export const emptyDraft: ActionDraft = {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The draft's part of the body; undefined while an amount cannot be read. What was left empty is left out. */
+/** The draft's part of the body, without empty fields; undefined while an amount is invalid. */
 export function bodyOf(
   fields: readonly ActionField[],
   draft: ActionDraft,

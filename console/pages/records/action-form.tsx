@@ -7,8 +7,8 @@ import { AmountField } from './amount-field.tsx';
 import { BeneficiaryFields } from './beneficiary-fields.tsx';
 import { Rows } from './rows.tsx';
 
-/** What a form has to know of the record: its currency and how much can be asked for. */
-export interface Money {
+/** The record's currency and the maximum amounts of its actions. */
+export interface ActionMoney {
   readonly currency: string;
   readonly amountCapturable?: number;
   readonly amountRefundable?: number;
@@ -19,30 +19,30 @@ export interface ActionFormProps {
   readonly fields: readonly ActionField[];
   readonly draft: ActionDraft;
   readonly onChange: (draft: ActionDraft) => void;
-  readonly money: Money;
+  readonly money: ActionMoney;
   readonly hasBeneficiary: boolean;
   readonly problem: ApiProblem | null;
 }
 
 export function ActionForm({ fields, ...rest }: ActionFormProps) {
-  return fields.map((field) => <One key={field.kind} field={field} {...rest} />);
+  return fields.map((field) => <ActionInput key={field.kind} field={field} {...rest} />);
 }
 
-type OneProps = Omit<ActionFormProps, 'fields'> & { readonly field: ActionField };
+type ActionInputProps = Omit<ActionFormProps, 'fields'> & { readonly field: ActionField };
 
-function One({ field, draft, onChange, money, hasBeneficiary, problem }: OneProps) {
-  const put = (part: Partial<ActionDraft>) => onChange({ ...draft, ...part });
+function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }: ActionInputProps) {
+  const change = (part: Partial<ActionDraft>) => onChange({ ...draft, ...part });
   switch (field.kind) {
     case 'amount': {
-      const most = money[field.most];
+      const maximum = money[field.maximum];
       return (
         <AmountField
           currency={money.currency}
           text={draft.amount}
-          onChange={(amount) => put({ amount })}
+          onChange={(amount) => change({ amount })}
           isOptional
           problem={problem}
-          {...(most === undefined || most === 0 ? {} : { most })}
+          {...(maximum === undefined || maximum === 0 ? {} : { maximum })}
         />
       );
     }
@@ -50,9 +50,9 @@ function One({ field, draft, onChange, money, hasBeneficiary, problem }: OneProp
       return (
         <Checkbox
           label="Final capture"
-          hint="What is not captured is released, and nothing more can be captured."
+          hint="Releases the remaining amount; no further captures are possible."
           isOn={draft.isFinal}
-          onChange={(isFinal) => put({ isFinal })}
+          onChange={(isFinal) => change({ isFinal })}
         />
       );
     case 'reason':
@@ -61,7 +61,7 @@ function One({ field, draft, onChange, money, hasBeneficiary, problem }: OneProp
           <Input
             maxLength={200}
             value={draft.reason}
-            onChange={(event) => put({ reason: event.currentTarget.value })}
+            onChange={(event) => change({ reason: event.currentTarget.value })}
           />
         </Field>
       );
@@ -71,7 +71,7 @@ function One({ field, draft, onChange, money, hasBeneficiary, problem }: OneProp
           label="Metadata"
           param="metadata"
           rows={draft.rows}
-          onChange={(rows) => put({ rows })}
+          onChange={(rows) => change({ rows })}
           rowsMax={50}
           valueMax={500}
           problem={problem}
@@ -82,9 +82,9 @@ function One({ field, draft, onChange, money, hasBeneficiary, problem }: OneProp
         <Rows
           label="Evidence"
           param="evidence"
-          hint="What speaks for you, under names of your own: receipt, tracking number, correspondence."
+          hint="Evidence as named fields: receipt, tracking number, correspondence."
           rows={draft.rows}
-          onChange={(rows) => put({ rows })}
+          onChange={(rows) => change({ rows })}
           rowsMax={20}
           valueMax={2000}
           problem={problem}
@@ -94,20 +94,25 @@ function One({ field, draft, onChange, money, hasBeneficiary, problem }: OneProp
       return (
         <BeneficiaryFields
           draft={draft.beneficiary}
-          onChange={(beneficiary) => put({ beneficiary })}
+          onChange={(beneficiary) => change({ beneficiary })}
           hint={
             hasBeneficiary
-              ? 'Leave it empty to keep the one it has.'
-              : 'A name is needed before it is accepted.'
+              ? 'Leave empty to use the existing beneficiary.'
+              : 'A name is required before the quote is accepted.'
           }
           problem={problem}
         />
       );
     case 'declineCode':
-      return <DeclineCode code={draft.code} onChange={(code) => put({ code })} problem={problem} />;
+      return <DeclineCode code={draft.code} onChange={(code) => change({ code })} problem={problem} />;
     default:
       return (
-        <FreeCode kind={field.kind} code={draft.code} onChange={(code) => put({ code })} problem={problem} />
+        <FreeCode
+          kind={field.kind}
+          code={draft.code}
+          onChange={(code) => change({ code })}
+          problem={problem}
+        />
       );
   }
 }
@@ -121,18 +126,17 @@ interface CodeProps {
 function DeclineCode({ code, onChange, problem }: CodeProps) {
   const codes = useCapabilities()?.declineCodes ?? [];
   const chosen = codes.find((one) => one.code === code);
-  const words =
-    chosen && `${chosen.message} ${chosen.retryable ? 'Soft: it can be retried.' : 'Hard: no retry.'}`;
+  const hint = chosen && `${chosen.message} ${chosen.retryable ? 'Can be retried.' : 'Cannot be retried.'}`;
   return (
     <Field
       label="Failure code"
       isOptional
       problem={problem}
       param="failureCode"
-      hint={words ?? 'Without one, the code of the scenario is taken.'}
+      hint={hint ?? 'Default: the code of the scenario.'}
     >
       <Select
-        empty="As the scenario says"
+        empty="From the scenario"
         options={codes.map((one) => one.code)}
         value={code}
         onChange={(event) => onChange(event.currentTarget.value)}
@@ -141,7 +145,7 @@ function DeclineCode({ code, onChange, problem }: CodeProps) {
   );
 }
 
-/** Transfers take codes of one's own as well: the known ones are suggested. */
+/** A code input with suggestions: transfers also accept custom codes. */
 function FreeCode({
   kind,
   code,
@@ -152,14 +156,14 @@ function FreeCode({
   const codes =
     (kind === 'returnCode' ? capabilities?.returnCodes : capabilities?.transferFailureCodes) ?? [];
   const list = useId();
-  const words = codes.find((one) => one.code === code)?.message;
+  const hint = codes.find((one) => one.code === code)?.message;
   return (
     <Field
       label={kind === 'returnCode' ? 'Return code' : 'Failure code'}
       isOptional
       problem={problem}
       param={kind}
-      hint={words ?? 'Choose a known one or write your own, of letters, digits and underscores.'}
+      hint={hint ?? 'Select a known code or enter your own: letters, digits and underscores.'}
     >
       <Input
         isMono

@@ -7,63 +7,64 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
-import { sentence } from '../../parts/words.ts';
 import { ActionDialog } from './action-dialog.tsx';
-import { fieldsOfAction, isEnding, type Resource } from './action-fields.ts';
-import type { Money } from './action-form.tsx';
-import { plain, useMachine } from './diagram.tsx';
-import { GoalDialog } from './goal-dialog.tsx';
-import { statesAhead } from './machine.ts';
+import { fieldsOfAction, isIrreversible, type Resource } from './action-fields.ts';
+import type { ActionMoney } from './action-form.tsx';
+import { spaced, useMachine } from './diagram.tsx';
+import { reachableStates } from './machine.ts';
+import { TargetStateDialog } from './target-state-dialog.tsx';
 
 export interface ActionsProps {
   readonly resource: Resource;
   readonly id: string;
   readonly status: string;
   readonly allowed: readonly string[];
-  readonly money: Money;
+  readonly money: ActionMoney;
   readonly hasBeneficiary?: boolean;
 }
 
-interface Moved {
+interface AdvanceResponse {
   readonly object: string;
   readonly status: string;
 }
 
-/** What is open: nothing, a form for one action, or the choice of a state. */
+/** The open dialog: none, a form for one action, or the target state dialog. */
 type Opened = { readonly action: string } | 'goal' | null;
 
-/** What can be done with a record now. Actions without fields happen at once; what ends a record asks first. */
+/** The record's allowed actions. Actions without fields run immediately; irreversible ones ask for confirmation. */
 export function Actions({ resource, id, status, allowed, money, hasBeneficiary = false }: ActionsProps) {
   const { toast } = useToast();
   const mayWrite = useAllowed('developer');
   const { machine } = useMachine(resource);
   const [opened, setOpened] = useState<Opened>(null);
   const path: Path = `app/developer_api_${resource}s/${id}/advance`;
-  const onDone = (answer: Moved) => {
-    toast(`${sentence(answer.object)} is now ${plain(answer.status)}`);
+  const onDone = (record: AdvanceResponse) => {
+    toast(`${sentenceCase(record.object)} is now ${spaced(record.status)}`);
     setOpened(null);
   };
-  const move = useWrite<Moved>(path, { onDone });
-  const ahead = machine === undefined ? [] : statesAhead(machine, status);
+  const move = useWrite<AdvanceResponse>(path, { onDone });
+  const reachable = machine === undefined ? [] : reachableStates(machine, status);
   const start = (action: string) => {
     move.reset();
-    if (fieldsOfAction(resource, action).length > 0 || isEnding(resource, action)) setOpened({ action });
+    if (fieldsOfAction(resource, action).length > 0 || isIrreversible(resource, action))
+      setOpened({ action });
     else void move.write({ action });
   };
-  const isAtEnd = allowed.length === 0;
+  const hasNoActions = allowed.length === 0;
   const action = opened !== null && opened !== 'goal' ? opened.action : null;
   const hasForm = action !== null && fieldsOfAction(resource, action).length > 0;
   return (
-    <Card title="Actions" description={descriptionWords(isAtEnd, mayWrite)}>
-      {mayWrite && !(isAtEnd && ahead.length === 0) ? (
+    <Card title="Actions" description={actionsDescription(hasNoActions, mayWrite)}>
+      {mayWrite && !(hasNoActions && reachable.length === 0) ? (
         <div className="flex flex-wrap gap-2">
-          {isAtEnd ? null : (
+          {hasNoActions ? null : (
             <Button
-              look="primary"
+              variant="primary"
               isBusy={move.isBusy}
               icon={<FastForward aria-hidden size={15} />}
-              title="Plays the next step of the scenario"
+              title="Runs the next step of the scenario"
               onClick={() => void move.write({})}
             >
               Next step
@@ -71,11 +72,11 @@ export function Actions({ resource, id, status, allowed, money, hasBeneficiary =
           )}
           {allowed.map((one) => (
             <Button key={one} disabled={move.isBusy} onClick={() => start(one)}>
-              {sentence(one)}
-              {fieldsOfAction(resource, one).length > 0 || isEnding(resource, one) ? '…' : ''}
+              {sentenceCase(one)}
+              {fieldsOfAction(resource, one).length > 0 || isIrreversible(resource, one) ? '…' : ''}
             </Button>
           ))}
-          {ahead.length === 0 ? null : (
+          {reachable.length === 0 ? null : (
             <Button
               disabled={move.isBusy}
               icon={<CornerDownRight aria-hidden size={15} />}
@@ -107,19 +108,19 @@ export function Actions({ resource, id, status, allowed, money, hasBeneficiary =
       <ConfirmDialog
         isOpen={action !== null && !hasForm}
         onOpenChange={() => setOpened(null)}
-        title={`${sentence(action ?? '')} this ${resource}?`}
-        confirmLabel={sentence(action ?? '')}
+        title={`${sentenceCase(action ?? '')} this ${resource}?`}
+        confirmLabel={sentenceCase(action ?? '')}
         isDanger
         isBusy={move.isBusy}
         problem={move.problem}
         onConfirm={() => void move.write({ action })}
       >
-        The {resource} is {plain(status)} now. This cannot be taken back.
+        The {resource} is {spaced(status)} now. This cannot be undone.
       </ConfirmDialog>
       {opened === 'goal' ? (
-        <GoalDialog
+        <TargetStateDialog
           resource={resource}
-          states={ahead}
+          states={reachable}
           path={path}
           money={money}
           hasBeneficiary={hasBeneficiary}
@@ -131,8 +132,8 @@ export function Actions({ resource, id, status, allowed, money, hasBeneficiary =
   );
 }
 
-function descriptionWords(isAtEnd: boolean, mayWrite: boolean): string {
-  if (isAtEnd) return 'It has come to its end: nothing more can be asked of it.';
-  if (!mayWrite) return 'Your role may look at it but not move it.';
-  return 'Play what its scenario does next, take one action yourself, or go straight to a state.';
+function actionsDescription(hasNoActions: boolean, mayWrite: boolean): string {
+  if (hasNoActions) return 'No actions are allowed in this state.';
+  if (!mayWrite) return 'Your role can view this record but not change it.';
+  return 'Run the next step of its scenario, run one action, or go directly to a state.';
 }

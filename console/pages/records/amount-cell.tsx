@@ -4,12 +4,12 @@ import { Time } from '../../parts/time.tsx';
 export interface AmountCellProps {
   readonly amount: number;
   readonly currency: string;
-  /** Said to screen readers, since many rows have the same amount. */
+  /** For screen readers, since many rows have the same amount. */
   readonly id: string;
   readonly at: string;
 }
 
-/** The first cell of a row. On phones, where the last column has no room, it also says when. */
+/** The first cell of a row. On phones, where the last column is hidden, it includes the time. */
 export function AmountCell({ amount, currency, id, at }: AmountCellProps) {
   return (
     <>

@@ -8,8 +8,8 @@ export interface AmountFieldProps {
   readonly currency: string;
   readonly text: string;
   readonly onChange: (text: string) => void;
-  /** Minor units: what can be asked for at most, said below. */
-  readonly most?: number;
+  /** The maximum in minor units, shown in the hint. */
+  readonly maximum?: number;
   readonly isOptional?: boolean;
   readonly problem?: ApiProblem | null;
   readonly param?: string;
@@ -17,15 +17,26 @@ export interface AmountFieldProps {
   readonly className?: string;
 }
 
-/** An amount as people write it, 12.50; text all the way, never a float. */
+/** An amount as people write it, such as 12.50; parsed as text, never as a float. */
 export function AmountField(props: AmountFieldProps) {
-  const { label = 'Amount', currency, text, onChange, most, isOptional, problem, param = 'amount' } = props;
+  const {
+    label = 'Amount',
+    currency,
+    text,
+    onChange,
+    maximum,
+    isOptional,
+    problem,
+    param = 'amount',
+  } = props;
   const exponent = useExponent(currency);
   const minor = parseMajor(text, exponent);
-  const error = text.trim() === '' || (minor !== undefined && minor > 0) ? undefined : refusalWords(exponent);
-  const mostWords =
-    most === undefined ? undefined : `At most ${formatMinor(most, exponent)} ${currency}, taken when empty.`;
-  const hint = props.hint ?? mostWords;
+  const error = text.trim() === '' || (minor !== undefined && minor > 0) ? undefined : amountError(exponent);
+  const maximumHint =
+    maximum === undefined
+      ? undefined
+      : `At most ${formatMinor(maximum, exponent)} ${currency}. Leave empty for the full amount.`;
+  const hint = props.hint ?? maximumHint;
   return (
     <Field
       label={`${label} in ${currency}`}
@@ -48,7 +59,7 @@ export function AmountField(props: AmountFieldProps) {
   );
 }
 
-function refusalWords(exponent: number): string {
-  if (exponent === 0) return 'A whole number above zero.';
-  return `A number above zero with up to ${exponent} digits after the point.`;
+function amountError(exponent: number): string {
+  if (exponent === 0) return 'Enter a whole number above zero.';
+  return `Enter a number above zero with up to ${exponent} decimals.`;
 }

@@ -10,7 +10,7 @@ export interface BeneficiaryDraft {
 
 export const noBeneficiary: BeneficiaryDraft = { name: '', country: '', account: '' };
 
-/** Undefined when nothing was typed; the server refuses a beneficiary without a name. */
+/** Undefined if nothing was entered; the server rejects a beneficiary without a name. */
 export function beneficiaryOf({
   name,
   country,
@@ -32,7 +32,7 @@ export interface BeneficiaryFieldsProps {
 }
 
 export function BeneficiaryFields({ draft, onChange, hint, problem }: BeneficiaryFieldsProps) {
-  // The server names the whole beneficiary when it misses one: that is said at the name.
+  // If the beneficiary is missing, the server error refers to the whole object: show it at the name.
   const isMissing =
     isAbout(problem, 'beneficiary') &&
     !['name', 'country', 'account'].some((part) => isAbout(problem, `beneficiary.${part}`));

@@ -12,7 +12,7 @@ export interface CustomerFieldProps {
 
 const suggestedMax = 100;
 
-/** The id of a customer; the newest ones are suggested by name, and any other id can be pasted. */
+/** A customer id with the newest customers as suggestions; any other id can be pasted. */
 export function CustomerField({ id, onChange, problem }: CustomerFieldProps) {
   const { data } = useRead<List<Customer>>('app/developer_api_customers', {
     status: 'active',
@@ -21,14 +21,14 @@ export function CustomerField({ id, onChange, problem }: CustomerFieldProps) {
   const customers = data?.data ?? [];
   const list = useId();
   const chosen = customers.find((customer) => customer.id === id.trim());
-  const words = chosen && (chosen.name ?? chosen.email ?? undefined);
+  const customerName = chosen && (chosen.name ?? chosen.email ?? undefined);
   return (
     <Field
       label="Customer"
       isOptional
       problem={problem}
       param="customerId"
-      {...(words === undefined ? {} : { hint: words })}
+      {...(customerName === undefined ? {} : { hint: customerName })}
     >
       <Input
         isMono

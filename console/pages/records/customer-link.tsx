@@ -2,7 +2,7 @@ import { useRead } from '../../client/queries.ts';
 import type { Customer } from '../../client/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 
-/** A customer by name, by id until it is known. */
+/** A link to a customer by name, or by id until the name has loaded. */
 export function CustomerLink({ id }: { readonly id: string }) {
   const { data } = useRead<Customer>(`app/developer_api_customers/${id}`);
   return (

@@ -4,7 +4,7 @@ import type { StateMachine, StateMachines } from '../../client/shapes.ts';
 import { Card } from '../../parts/card.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { type Reach, reachOf } from './machine.ts';
+import { type AllowedAction, allowedActions } from './machine.ts';
 import type { Path } from './timeline-groups.ts';
 
 const Drawing = lazy(() => import('./drawing.tsx'));
@@ -22,12 +22,12 @@ export function useMachine(resource: string) {
   return { machine: data?.machines.find((one) => one.resource === resource), problem, refresh };
 }
 
-/** The record's machine with the present state lit. The layout is computed by a library that comes with the drawing. */
+/** The record's state machine with the current state highlighted. The drawing and its layout library load lazily. */
 export function Diagram({ resource, status, allowed, path }: DiagramProps) {
   const { machine, problem, refresh } = useMachine(resource);
   const empty = <Skeleton className="h-72 w-full" />;
   return (
-    <Card title="States" description="Where it is, where it has been, and where it can go from here.">
+    <Card title="States" description="Current, visited and reachable states.">
       {problem ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
       {machine === undefined ? (
         problem ? null : (
@@ -41,11 +41,11 @@ export function Diagram({ resource, status, allowed, path }: DiagramProps) {
               status={status}
               allowed={allowed}
               visited={path.states}
-              walked={path.walked}
+              taken={path.taken}
             />
           </Suspense>
           <Legend />
-          <InWords machine={machine} status={status} allowed={allowed} path={path} />
+          <DiagramText machine={machine} status={status} allowed={allowed} path={path} />
         </>
       )}
     </Card>
@@ -66,34 +66,34 @@ function Legend() {
         <span className="inline-block w-5 border-t-2 border-accent" /> possible now
       </li>
       <li className="flex items-center gap-1.5">
-        <span className="inline-block w-5 border-t-2 border-dashed border-line-strong" /> brought by another
+        <span className="inline-block w-5 border-t-2 border-dashed border-line-strong" /> triggered by another
         record
       </li>
     </ul>
   );
 }
 
-type WordsProps = Omit<DiagramProps, 'resource'> & { readonly machine: StateMachine };
+type DiagramTextProps = Omit<DiagramProps, 'resource'> & { readonly machine: StateMachine };
 
-/** The same as a text: the picture alone would say nothing to a screen reader. */
-function InWords({ machine, status, allowed, path }: WordsProps) {
-  const reach = reachOf(machine, status, allowed);
+/** The diagram as text, for screen readers. */
+function DiagramText({ machine, status, allowed, path }: DiagramTextProps) {
+  const actions = allowedActions(machine, status, allowed);
   const before = path.states.filter((state) => state !== status);
   return (
     <details className="mt-3 text-sm">
-      <summary className="w-fit rounded-sm text-muted hover:text-ink">The diagram in words</summary>
+      <summary className="w-fit rounded-sm text-muted hover:text-ink">Diagram as text</summary>
       <div className="mt-2 flex flex-col gap-1.5">
         <p>
-          Now <b className="font-medium">{plain(status)}</b>
+          Now <b className="font-medium">{spaced(status)}</b>
           {machine.finalStates.includes(status) ? ', which is final.' : '.'}
         </p>
-        {before.length > 0 ? <p>Visited before: {before.map(plain).join(', ')}.</p> : null}
-        {reach.length === 0 ? (
-          <p>Nothing leads on from here.</p>
+        {before.length > 0 ? <p>Visited before: {before.map(spaced).join(', ')}.</p> : null}
+        {actions.length === 0 ? (
+          <p>No actions are allowed in this state.</p>
         ) : (
           <ul className="list-disc pl-5">
-            {reach.map((one) => (
-              <li key={one.action}>{reachWords(one)}</li>
+            {actions.map((one) => (
+              <li key={one.action}>{describeAction(one)}</li>
             ))}
           </ul>
         )}
@@ -102,11 +102,11 @@ function InWords({ machine, status, allowed, path }: WordsProps) {
   );
 }
 
-function reachWords({ action, to, condition }: Reach): string {
-  const places = to.length === 0 ? '' : ` leads to ${to.map(plain).join(' or ')}`;
-  return `${plain(action)}${places}${condition === null ? '' : `, because ${condition}`}`;
+function describeAction({ action, to, condition }: AllowedAction): string {
+  const targets = to.length === 0 ? '' : ` leads to ${to.map(spaced).join(' or ')}`;
+  return `${spaced(action)}${targets}${condition === null ? '' : `, because ${condition}`}`;
 }
 
-export function plain(name: string): string {
+export function spaced(name: string): string {
   return name.replaceAll('_', ' ');
 }

@@ -1,55 +1,55 @@
 import { useEffect, useId, useMemo, useRef } from 'react';
 import type { StateMachine } from '../../client/shapes.ts';
-import { classes } from '../../parts/words.ts';
-import { apart, nodeHeight, type Placed, place } from './layout.ts';
-import { isOpen } from './machine.ts';
+import { classes } from '../../parts/text.ts';
+import { type DiagramLayout, layOut, nodeHeight, separateLabels } from './layout.ts';
+import { isAllowedEdge } from './machine.ts';
 
 interface DrawingProps {
   readonly machine: StateMachine;
   readonly status: string;
   readonly allowed: readonly string[];
   readonly visited: readonly string[];
-  /** 'from to' of the moves that were made. */
-  readonly walked: ReadonlySet<string>;
+  /** Transitions taken so far, as 'from to'. */
+  readonly taken: ReadonlySet<string>;
 }
 
-/** The default export: this module and the layout library make the lazy chunk. */
-export default function Drawing({ machine, status, allowed, visited, walked }: DrawingProps) {
-  const placed = useMemo(() => place(machine), [machine]);
+/** The default export: this module and the layout library form the lazy chunk. */
+export default function Drawing({ machine, status, allowed, visited, taken }: DrawingProps) {
+  const layout = useMemo(() => layOut(machine), [machine]);
   const id = useId();
   const box = useRef<HTMLElement>(null);
-  const here = placed.nodes.find(({ state }) => state === status);
-  const hereX = here?.x ?? 0;
-  // On narrow screens the present state is brought into view; only sideways, so the page does not jump.
+  const current = layout.nodes.find(({ state }) => state === status);
+  const currentX = current?.x ?? 0;
+  // On narrow screens, scroll the current state into view; only horizontally, so that the page does not jump.
   useEffect(() => {
     const element = box.current;
-    if (element) element.scrollLeft = hereX - element.clientWidth / 2;
-  }, [hereX]);
+    if (element) element.scrollLeft = currentX - element.clientWidth / 2;
+  }, [currentX]);
   return (
     <section
       ref={box}
       aria-label="State diagram"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide diagram scrolls, which the keyboard must reach too
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
       tabIndex={0}
       className="overflow-x-auto rounded-md border bg-sunken/60"
     >
       <svg
         role="img"
         aria-labelledby={`${id}-title`}
-        viewBox={`0 0 ${placed.width} ${placed.height}`}
+        viewBox={`0 0 ${layout.width} ${layout.height}`}
         className="mx-auto block h-auto w-full"
-        // It shrinks a little where the column is narrow; smaller than that it scrolls, so that it can be read.
-        style={{ maxWidth: placed.width, minWidth: Math.round(placed.width * 0.86) }}
+        // Shrinks to at most 86% in a narrow column; below that it scrolls, so that it stays readable.
+        style={{ maxWidth: layout.width, minWidth: Math.round(layout.width * 0.86) }}
       >
         <title id={`${id}-title`}>
-          {`States of a ${machine.resource}, now ${status.replaceAll('_', ' ')}. The words are below.`}
+          {`States of a ${machine.resource}, now ${status.replaceAll('_', ' ')}. A text version is below.`}
         </title>
         <defs>
           <Arrow id={`${id}-quiet`} className="fill-line-strong" />
           <Arrow id={`${id}-open`} className="fill-accent" />
         </defs>
-        <Edges placed={placed} status={status} allowed={allowed} walked={walked} id={id} />
-        {placed.nodes.map((node) => (
+        <Edges layout={layout} status={status} allowed={allowed} taken={taken} id={id} />
+        {layout.nodes.map((node) => (
           <Node
             key={node.state}
             {...node}
@@ -58,7 +58,7 @@ export default function Drawing({ machine, status, allowed, visited, walked }: D
             isFinal={machine.finalStates.includes(node.state)}
           />
         ))}
-        <Labels placed={placed} status={status} allowed={allowed} />
+        <Labels layout={layout} status={status} allowed={allowed} />
       </svg>
     </section>
   );
@@ -72,33 +72,33 @@ function Arrow({ id, className }: { readonly id: string; readonly className: str
   );
 }
 
-type EdgesProps = Pick<DrawingProps, 'status' | 'allowed'> & { readonly placed: Placed };
+type EdgesProps = Pick<DrawingProps, 'status' | 'allowed'> & { readonly layout: DiagramLayout };
 
 function Edges({
-  placed,
+  layout,
   status,
   allowed,
-  walked,
+  taken,
   id,
-}: EdgesProps & Pick<DrawingProps, 'walked'> & { readonly id: string }) {
-  // What is possible is drawn last, above the quiet lines.
-  const sorted = [...placed.edges].sort(
-    (a, b) => Number(isOpen(a, status, allowed)) - Number(isOpen(b, status, allowed)),
+}: EdgesProps & Pick<DrawingProps, 'taken'> & { readonly id: string }) {
+  // Draw allowed transitions last, above the others.
+  const sorted = [...layout.edges].sort(
+    (a, b) => Number(isAllowedEdge(a, status, allowed)) - Number(isAllowedEdge(b, status, allowed)),
   );
   return sorted.map((edge) => {
-    const isLit = isOpen(edge, status, allowed);
-    const isWalked = walked.has(`${edge.from} ${edge.to}`);
+    const isAllowed = isAllowedEdge(edge, status, allowed);
+    const isTaken = taken.has(`${edge.from} ${edge.to}`);
     return (
       <path
         key={`${edge.from} ${edge.to}`}
         d={edge.path}
-        markerEnd={`url(#${id}-${isLit || isWalked ? 'open' : 'quiet'})`}
-        strokeDasharray={edge.isBrought ? '4 3' : undefined}
+        markerEnd={`url(#${id}-${isAllowed || isTaken ? 'open' : 'quiet'})`}
+        strokeDasharray={edge.isTriggered ? '4 3' : undefined}
         className={classes(
           'fill-none',
-          isLit
+          isAllowed
             ? 'stroke-accent [stroke-width:2]'
-            : isWalked
+            : isTaken
               ? 'stroke-accent/60 [stroke-width:1.4]'
               : 'stroke-line-strong/45 [stroke-width:1]',
         )}
@@ -109,17 +109,17 @@ function Edges({
   });
 }
 
-/** Names of the actions, only where they are possible: all of them at once could not be read. */
-function Labels({ placed, status, allowed }: EdgesProps) {
-  const open = placed.edges.filter((edge) => isOpen(edge, status, allowed));
-  const labels = apart(
+/** Action names of allowed transitions only: all of them together would overlap. */
+function Labels({ layout, status, allowed }: EdgesProps) {
+  const open = layout.edges.filter((edge) => isAllowedEdge(edge, status, allowed));
+  const labels = separateLabels(
     open.map((edge) => ({
       ...edge.label,
       key: `${edge.from} ${edge.to}`,
-      words: edge.actions.filter((action) => allowed.includes(action)).join(', '),
+      text: edge.actions.filter((action) => allowed.includes(action)).join(', '),
     })),
   );
-  return labels.map(({ key, words, x, y, anchor }) => (
+  return labels.map(({ key, text, x, y, anchor }) => (
     <text
       key={key}
       x={x}
@@ -127,7 +127,7 @@ function Labels({ placed, status, allowed }: EdgesProps) {
       textAnchor={anchor}
       className="fill-accent stroke-sunken text-[11px] font-medium [paint-order:stroke] [stroke-linejoin:round] [stroke-width:4]"
     >
-      {words}
+      {text}
     </text>
   ));
 }
@@ -148,7 +148,11 @@ function Node({ state, x, y, width, isNow, isVisited, isFinal }: NodeProps) {
     : isVisited
       ? 'fill-accent-soft stroke-accent'
       : 'fill-surface stroke-line-strong/70';
-  const words = isNow ? 'fill-on-accent font-semibold' : isVisited ? 'fill-accent font-medium' : 'fill-muted';
+  const textClass = isNow
+    ? 'fill-on-accent font-semibold'
+    : isVisited
+      ? 'fill-accent font-medium'
+      : 'fill-muted';
   return (
     <g>
       <rect
@@ -159,7 +163,7 @@ function Node({ state, x, y, width, isNow, isVisited, isFinal }: NodeProps) {
         rx={isFinal ? nodeHeight / 2 : 5}
         className={classes(box, isNow || isVisited ? '[stroke-width:1.5]' : '[stroke-width:1]')}
       />
-      <text x={x} y={y + 4} textAnchor="middle" className={classes('text-[12px]', words)}>
+      <text x={x} y={y + 4} textAnchor="middle" className={classes('text-[12px]', textClass)}>
         {state.replaceAll('_', ' ')}
       </text>
     </g>

@@ -6,7 +6,7 @@ import { Time } from '../../parts/time.tsx';
 
 type Items = readonly (readonly [name: string, value: ReactNode])[];
 
-/** A card of facts; what the record does not have is left out. */
+/** A card with name-value pairs; empty values are omitted. */
 export function FactsCard({ title, items }: { readonly title: string; readonly items: Items }) {
   const known = items.filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (known.length === 0) return null;
@@ -17,14 +17,14 @@ export function FactsCard({ title, items }: { readonly title: string; readonly i
   );
 }
 
-/** Instants in the order given; those that have not come are left out. */
+/** Times in the given order; missing ones are omitted. */
 export function instants(pairs: readonly (readonly [string, string | null | undefined])[]): Items {
   return pairs
     .filter(([, at]) => at !== null && at !== undefined)
     .map(([name, at]) => [name, <Time key={name} at={at} show="absolute" />] as const);
 }
 
-/** Text of the user, always as text. */
+/** User-provided metadata, always rendered as text. */
 export function MetadataCard({
   metadata,
   title = 'Metadata',
@@ -36,7 +36,7 @@ export function MetadataCard({
   return (
     <Card title={title}>
       {items.length === 0 ? (
-        <p className="text-muted">None. It can carry your own ids and notes.</p>
+        <p className="text-muted">None. Use it for your own ids and notes.</p>
       ) : (
         <KeyValue items={items} isNarrow />
       )}
@@ -44,7 +44,7 @@ export function MetadataCard({
   );
 }
 
-/** Why it failed, where everybody sees it. */
+/** Why the record failed. */
 export function FailureNote({ failure }: { readonly failure: Failure | null }) {
   if (failure === null) return null;
   return (
@@ -56,7 +56,7 @@ export function FailureNote({ failure }: { readonly failure: Failure | null }) {
   );
 }
 
-/** Names and values as they were given, one below the other. */
+/** 'approve', or 'decline:expired_card, then approve' for successive attempts. */
 export function scenarioText(scenario: string | readonly string[]): string {
   return typeof scenario === 'string' ? scenario : scenario.join(', then ');
 }

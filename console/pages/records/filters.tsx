@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { activeFilters, clearedFilters } from '../../client/search-params.ts';
 import { Button } from '../../parts/button.tsx';
 import { FilterBar, FilterDate, FilterSelect } from '../../parts/filter-bar.tsx';
-import { classes, sentence } from '../../parts/words.ts';
+import { classes, sentenceCase } from '../../parts/text.ts';
 import { Lookup } from './lookup.tsx';
 
 export interface RecordFiltersProps {
@@ -15,7 +15,7 @@ export interface RecordFiltersProps {
   readonly children?: ReactNode;
 }
 
-/** Search, status and dates above a list. On phones all but the search fold away behind a button. */
+/** Search, status and dates above a list. On phones a button expands everything except the search. */
 export function RecordFilters({ values, onChange, statuses, placeholder, children }: RecordFiltersProps) {
   const names = activeFilters(values);
   const set = names.filter((name) => name !== 'q').length;
@@ -37,7 +37,7 @@ export function RecordFilters({ values, onChange, statuses, placeholder, childre
           label="Status"
           value={values.status}
           onChange={(status) => onChange({ status })}
-          options={statuses.map((status) => ({ value: status, label: sentence(status) }))}
+          options={statuses.map((status) => ({ value: status, label: sentenceCase(status) }))}
         />
         {children}
         <FilterDate

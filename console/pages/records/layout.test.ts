@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { StateMachine } from '../../client/shapes.ts';
-import { apart, type Label, nodeHeight, place } from './layout.ts';
-import { edgesOf, isOpen, reachOf, statesAhead } from './machine.ts';
+import { type Label, layOut, nodeHeight, separateLabels } from './layout.ts';
+import { allowedActions, edgesOf, isAllowedEdge, reachableStates } from './machine.ts';
 
 /**
- * The machines of the server, read from the golden document docs/states.md: the example in docs/openapi.json is
- * shortened. `broughtBy` is the record that the last column names.
+ * The server's state machines, read from the golden document docs/states.md: the example in docs/openapi.json is
+ * shortened. `broughtBy` is the record in the last column.
  */
 function readMachines(): readonly StateMachine[] {
   const document = readFileSync(new URL('../../../docs/states.md', import.meta.url), 'utf8');
@@ -69,7 +69,7 @@ function boxOf({ x, y, width }: { x: number; y: number; width: number }): Box {
   return { left: x - width / 2, right: x + width / 2, top: y - nodeHeight / 2, bottom: y + nodeHeight / 2 };
 }
 
-/** How far a point is from the border of a box, measured along the axes. */
+/** The distance of a point from the border of a box, measured along the axes. */
 function distanceToBorder({ left, right, top, bottom }: Box, x: number, y: number): number {
   const outside = Math.max(left - x, x - right, top - y, y - bottom);
   if (outside > 0) return outside;
@@ -81,8 +81,8 @@ function pointsOf(path: string): readonly (readonly [x: number, y: number])[] {
 }
 
 describe.each(machines.map((machine) => [machine.resource, machine] as const))('%s diagram', (_, machine) => {
-  const placed = place(machine);
-  const boxes = new Map(placed.nodes.map((node) => [node.state, boxOf(node)]));
+  const diagram = layOut(machine);
+  const boxes = new Map(diagram.nodes.map((node) => [node.state, boxOf(node)]));
   const boxFor = (state: string): Box => {
     const box = boxes.get(state);
     if (box === undefined) throw new Error(`${state} has no box`);
@@ -90,7 +90,7 @@ describe.each(machines.map((machine) => [machine.resource, machine] as const))('
   };
 
   test('places every state exactly once', () => {
-    expect(placed.nodes.map(({ state }) => state)).toEqual(machine.states);
+    expect(diagram.nodes.map(({ state }) => state)).toEqual(machine.states);
   });
 
   test('keeps a gap between every two states', () => {
@@ -103,8 +103,8 @@ describe.each(machines.map((machine) => [machine.resource, machine] as const))('
     }
   });
 
-  test('draws an arrow for every move between two states, and no other', () => {
-    const drawn = placed.edges.map(({ from, to }) => `${from} ${to}`);
+  test('draws an arrow for every transition between two states, and no other', () => {
+    const drawn = diagram.edges.map(({ from, to }) => `${from} ${to}`);
     const moves = machine.moves
       .filter(({ stays }) => !stays)
       .flatMap(({ from, to }) => from.flatMap((source) => to.map((target) => [source, target] as const)))
@@ -114,7 +114,7 @@ describe.each(machines.map((machine) => [machine.resource, machine] as const))('
   });
 
   test('starts every arrow at the border of its source and ends it at the border of its target', () => {
-    for (const { from, to, path } of placed.edges) {
+    for (const { from, to, path } of diagram.edges) {
       const [start, ...rest] = pointsOf(path);
       const end = rest.at(-1);
       if (start === undefined || end === undefined) throw new Error(`${from} ${to} has no line`);
@@ -127,22 +127,22 @@ describe.each(machines.map((machine) => [machine.resource, machine] as const))('
   test('keeps states, lines and label positions inside the drawing', () => {
     for (const [state, { left, right, top, bottom }] of boxes) {
       expect(Math.min(left, top), state).toBeGreaterThanOrEqual(0);
-      expect(right, state).toBeLessThanOrEqual(placed.width);
-      expect(bottom, state).toBeLessThanOrEqual(placed.height);
+      expect(right, state).toBeLessThanOrEqual(diagram.width);
+      expect(bottom, state).toBeLessThanOrEqual(diagram.height);
     }
-    for (const { from, to, path, label } of placed.edges) {
+    for (const { from, to, path, label } of diagram.edges) {
       for (const [x, y] of [...pointsOf(path), [label.x, label.y] as const]) {
         expect(x, `${from} to ${to}`).toBeGreaterThanOrEqual(0);
-        expect(x, `${from} to ${to}`).toBeLessThanOrEqual(placed.width);
+        expect(x, `${from} to ${to}`).toBeLessThanOrEqual(diagram.width);
         expect(y, `${from} to ${to}`).toBeGreaterThanOrEqual(0);
-        expect(y, `${from} to ${to}`).toBeLessThanOrEqual(placed.height);
+        expect(y, `${from} to ${to}`).toBeLessThanOrEqual(diagram.height);
       }
     }
   });
 
   test('writes the label of a line between neighbouring rows beside it, and of a longer one on it', () => {
-    const isSmall = placed.edges.length <= 8;
-    for (const { from, to, path, label } of placed.edges) {
+    const isSmall = diagram.edges.length <= 8;
+    for (const { from, to, path, label } of diagram.edges) {
       const isShort = (path.match(/Q/g) ?? []).length <= 1;
       if (isSmall) expect(label.anchor, `${from} to ${to}`).toBe('middle');
       else if (isShort) expect(['start', 'end'], `${from} to ${to}`).toContain(label.anchor);
@@ -151,16 +151,16 @@ describe.each(machines.map((machine) => [machine.resource, machine] as const))('
   });
 
   test('makes every box wide enough for its name', () => {
-    for (const { state, width } of placed.nodes) expect(width, state).toBeGreaterThan(state.length * 6.5);
+    for (const { state, width } of diagram.nodes) expect(width, state).toBeGreaterThan(state.length * 6.5);
   });
 
   test('is the same every time', () => {
-    expect(place(structuredClone(machine))).toEqual(placed);
+    expect(layOut(structuredClone(machine))).toEqual(diagram);
   });
 
-  test('offers only states that a sequence of moves can reach', () => {
+  test('offers only states that a sequence of transitions can reach', () => {
     for (const status of machine.states) {
-      const ahead = statesAhead(machine, status);
+      const ahead = reachableStates(machine, status);
       expect(ahead).not.toContain(status);
       expect(ahead).toEqual(machine.states.filter((state) => ahead.includes(state)));
       const direct = machine.moves.filter(({ from }) => from.includes(status)).flatMap(({ to }) => to);
@@ -176,7 +176,7 @@ describe.each(machines.map((machine) => [machine.resource, machine] as const))('
   });
 
   test.each(machine.finalStates)('offers nothing after the final state %s', (state) => {
-    expect(statesAhead(machine, state)).toEqual([]);
+    expect(reachableStates(machine, state)).toEqual([]);
   });
 });
 
@@ -191,12 +191,12 @@ describe('edges', () => {
   test.each([
     ['disputed', 'charged_back', true],
     ['disputed', 'settled', true],
-    // A refund request leads there too, so the arrow is not dashed.
+    // A refund request leads to the same state, so the arrow is not dashed.
     ['captured', 'refunded', false],
     ['captured', 'settled', false],
-  ])('%s to %s is triggered by another record only: %s', (from, to, isBrought) => {
+  ])('%s to %s is triggered by another record only: %s', (from, to, isTriggered) => {
     const edge = edgesOf(machineOf('payment')).find((one) => one.from === from && one.to === to);
-    expect(edge?.isBrought).toBe(isBrought);
+    expect(edge?.isTriggered).toBe(isTriggered);
   });
 
   test.each([
@@ -207,13 +207,13 @@ describe('edges', () => {
   ] as const)(
     'with status %s and %j allowed, the arrow pending to failed is lit: %s',
     (status, allowed, isLit) => {
-      const edge = { from: 'pending', to: 'failed', actions: ['fail'], isBrought: false };
-      expect(isOpen(edge, status, allowed)).toBe(isLit);
+      const edge = { from: 'pending', to: 'failed', actions: ['fail'], isTriggered: false };
+      expect(isAllowedEdge(edge, status, allowed)).toBe(isLit);
     },
   );
 });
 
-describe('reachOf', () => {
+describe('allowedActions', () => {
   test.each([
     ['authorized', ['capture'], [['capture', ['captured', 'partially_captured'], null]]],
     [
@@ -225,32 +225,32 @@ describe('reachOf', () => {
     [
       'failed',
       ['retry'],
-      [['retry', ['pending'], 'the decline was soft and fewer than 3 attempts were made']],
+      [['retry', ['pending'], 'the decline was soft and the payment has had fewer than 3 attempts']],
     ],
-    // Only another record loses a dispute for the payment.
+    // Only the dispute triggers this transition of the payment.
     ['disputed', ['dispute_lost'], [['dispute_lost', [], null]]],
     ['refunded', [], []],
   ] as const)('a %s payment with %j allowed', (status, allowed, expected) => {
-    const reach = reachOf(machineOf('payment'), status, allowed);
+    const reach = allowedActions(machineOf('payment'), status, allowed);
     expect(reach.map(({ action, to, condition }) => [action, to, condition])).toEqual(expected);
   });
 });
 
 describe('labels', () => {
-  const label = (x: number, y: number, words: string): Label & { words: string } => ({
+  const label = (x: number, y: number, text: string): Label & { text: string } => ({
     x,
     y,
-    words,
+    text,
     anchor: 'middle',
   });
 
   test('that do not cover each other stay in place', () => {
     const labels = [label(0, 0, 'capture'), label(0, 14, 'cancel'), label(200, 0, 'fail')];
-    expect(apart(labels)).toEqual(labels);
+    expect(separateLabels(labels)).toEqual(labels);
   });
 
   test('that cover each other move down line by line, and the first stays', () => {
-    const moved = apart([label(0, 0, 'capture'), label(5, 3, 'cancel'), label(2, 1, 'expire')]);
+    const moved = separateLabels([label(0, 0, 'capture'), label(5, 3, 'cancel'), label(2, 1, 'expire')]);
     expect(moved.map(({ y }) => y)).toEqual([0, 17, 43]);
   });
 
@@ -258,13 +258,15 @@ describe('labels', () => {
     'of the moves that leave one %s state never cover each other',
     (_, machine) => {
       for (const status of machine.states) {
-        const edges = place(machine).edges.filter(({ from }) => from === status);
-        const labels = apart(edges.map((edge) => ({ ...edge.label, words: edge.actions.join(', ') })));
+        const edges = layOut(machine).edges.filter(({ from }) => from === status);
+        const labels = separateLabels(
+          edges.map((edge) => ({ ...edge.label, text: edge.actions.join(', ') })),
+        );
         for (const [index, a] of labels.entries()) {
           for (const b of labels.slice(index + 1)) {
-            const room = ((a.words.length + b.words.length) / 2) * 6.7;
+            const room = ((a.text.length + b.text.length) / 2) * 6.7;
             const isApart = Math.abs(a.y - b.y) >= 14 || Math.abs(a.x - b.x) >= room;
-            expect(isApart, `${status}: ${a.words} and ${b.words}`).toBe(true);
+            expect(isApart, `${status}: ${a.text} and ${b.text}`).toBe(true);
           }
         }
       }

@@ -2,17 +2,17 @@ import { Graph, layout } from '@dagrejs/dagre';
 import type { StateMachine } from '../../client/shapes.ts';
 import { type Edge, edgesOf } from './machine.ts';
 
-export interface Point {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-/** Where the name of a move stands: on a long line, beside a short one, whose arrow it would cover. */
+/** Position of a transition's label: on a long line, or beside a short one, where it would cover the arrow. */
 export interface Label extends Point {
   readonly anchor: 'start' | 'middle' | 'end';
 }
 
-export interface Placed {
+export interface DiagramLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly (Point & { readonly state: string; readonly width: number })[];
@@ -24,14 +24,14 @@ const margin = 14;
 const letterWidth = 6.7;
 const nodePadding = 20;
 const lineHeight = 14;
-const stepsMax = 8;
+const shiftsMax = 8;
 const edgesWithNamesMax = 8;
-const awayFromTheGoal = new Set(['failed', 'canceled', 'expired', 'returned', 'refunded', 'charged_back']);
+const offPathStates = new Set(['failed', 'canceled', 'expired', 'returned', 'refunded', 'charged_back']);
 
-/** Places the states from top to bottom. It depends on the machine alone, so the picture stands still when a record moves. */
-export function place(machine: StateMachine): Placed {
+/** Lays out the states from top to bottom. It depends on the machine only, so the picture is stable when a record changes. */
+export function layOut(machine: StateMachine): DiagramLayout {
   const graph = new Graph({ multigraph: false });
-  // Ranked by the longest path, the ends line up at the bottom; the other rankers put 'failed' beside 'authorized'.
+  // 'longest-path' aligns the final states at the bottom; the other rankers place 'failed' beside 'authorized'.
   graph.setGraph({ rankdir: 'TB', ranker: 'longest-path', nodesep: 14, ranksep: 32, edgesep: 8 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const state of machine.states) {
@@ -39,12 +39,12 @@ export function place(machine: StateMachine): Placed {
     graph.setNode(state, { width, height: nodeHeight });
   }
   const edges = edgesOf(machine).filter(({ from, to }) => from !== to);
-  // A small machine has room for the names of its moves; in a large one they stand on the lines.
+  // In a small machine the layout reserves room for labels; in a large one they are placed on the lines.
   const isSmall = edges.length <= edgesWithNamesMax;
   for (const edge of edges) {
     const name = isSmall ? { width: nameWidth(edge), height: lineHeight, labelpos: 'c' as const } : {};
-    // The way to the goal is kept straight and short; the ways out may bend.
-    const weight = awayFromTheGoal.has(edge.to) || edge.isBrought ? 1 : 4;
+    // A high weight makes the main path straight and short; edges to other outcomes may bend.
+    const weight = offPathStates.has(edge.to) || edge.isTriggered ? 1 : 4;
     graph.setEdge(edge.from, edge.to, { weight, ...name });
   }
   layout(graph);
@@ -61,7 +61,7 @@ export function place(machine: StateMachine): Placed {
     const label = isSmall ? labelAt(x, y) : labelOf(points);
     return { edge, points, label, half: isSmall ? nameWidth(edge) / 2 : 0 };
   });
-  // The library's own size leaves out lines that run outside of the outermost state.
+  // The library's graph size excludes lines that run outside the outermost state.
   const xs = [
     ...lines.flatMap(({ points, label, half }) => [
       label.x - half,
@@ -96,19 +96,21 @@ function labelAt(x = 0, y = 0): Label {
 function labelOf(points: readonly Point[]): Label {
   const middle = Math.floor(points.length / 2);
   const [first, last] = [points[0], points.at(-1)];
-  // Every other point lies between two ranks, where no state can be in the way.
+  // Odd points are between two ranks, where no state is in the way.
   const { x, y } = points[middle % 2 === 1 ? middle : middle - 1] ?? first ?? { x: 0, y: 0 };
   if (points.length > 3 || first === undefined || last === undefined) return labelAt(x, y);
   const isRight = last.x >= first.x;
   return { x: x + (isRight ? 7 : -7), y: y - 2, anchor: isRight ? 'start' : 'end' };
 }
 
-/** Moves names that would cover each other down, a line at a time. */
-export function apart<L extends Label & { readonly words: string }>(labels: readonly L[]): readonly L[] {
+/** Moves overlapping labels down, one line at a time. */
+export function separateLabels<L extends Label & { readonly text: string }>(
+  labels: readonly L[],
+): readonly L[] {
   const done: L[] = [];
   for (const label of labels) {
     let moved = label;
-    for (let step = 0; step < stepsMax && done.some((other) => isCovering(other, moved)); step += 1) {
+    for (let step = 0; step < shiftsMax && done.some((other) => isCovering(other, moved)); step += 1) {
       moved = { ...moved, y: moved.y + lineHeight };
     }
     done.push(moved);
@@ -116,12 +118,12 @@ export function apart<L extends Label & { readonly words: string }>(labels: read
   return done;
 }
 
-function isCovering(a: Label & { readonly words: string }, b: Label & { readonly words: string }): boolean {
-  const room = ((a.words.length + b.words.length) / 2) * letterWidth;
+function isCovering(a: Label & { readonly text: string }, b: Label & { readonly text: string }): boolean {
+  const room = ((a.text.length + b.text.length) / 2) * letterWidth;
   return Math.abs(a.y - b.y) < lineHeight && Math.abs(a.x - b.x) < room;
 }
 
-/** A smooth line through the points: quadratic pieces that meet at the middles. */
+/** A smooth line through the points: quadratic segments that meet at the midpoints. */
 function curve(points: readonly Point[]): string {
   const [first, ...rest] = points;
   if (first === undefined) return '';

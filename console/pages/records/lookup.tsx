@@ -12,7 +12,7 @@ export interface LookupProps {
 
 const idPattern = /^[a-z]{3}_[0-9a-z]{26}$/;
 
-/** A whole id goes straight to its record; any other text is searched for. */
+/** A complete id opens its record; any other text starts a search. */
 export function Lookup({ value, onChange, placeholder }: LookupProps) {
   const [text, setText] = useState(value ?? '');
   useEffect(() => setText(value ?? ''), [value]);
@@ -20,9 +20,9 @@ export function Lookup({ value, onChange, placeholder }: LookupProps) {
   const { orgId } = useScope();
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const asked = text.trim();
-    const page = idPattern.test(asked) ? pageOf(asked) : undefined;
-    if (page === undefined) onChange(asked);
+    const query = text.trim();
+    const page = idPattern.test(query) ? pageOf(query) : undefined;
+    if (page === undefined) onChange(query);
     else void navigate({ to: `/${orgId}/${page}` });
   };
   return (
@@ -46,7 +46,7 @@ export function Lookup({ value, onChange, placeholder }: LookupProps) {
           value={text}
           onChange={(event) => {
             setText(event.currentTarget.value);
-            // The browser's own cross in a search box empties it without Enter.
+            // The browser's clear button in a search box empties it without Enter.
             if (event.currentTarget.value === '' && value !== undefined) onChange('');
           }}
           className="control pl-8 sm:w-64"

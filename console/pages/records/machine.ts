@@ -5,27 +5,27 @@ export interface Edge {
   readonly from: string;
   readonly to: string;
   readonly actions: readonly string[];
-  /** Only another record brings it about, as a dispute that was lost. */
-  readonly isBrought: boolean;
+  /** Triggered by another record only, such as a lost dispute. */
+  readonly isTriggered: boolean;
 }
 
-export interface Reach {
+export interface AllowedAction {
   readonly action: string;
   readonly to: readonly string[];
   readonly condition: string | null;
 }
 
-/** Moves that stay where they are have no arrow. */
+/** The arrows of a machine; actions that keep the state have none. */
 export function edgesOf(machine: StateMachine): readonly Edge[] {
-  const found = new Map<string, { from: string; to: string; actions: Set<string>; isBrought: boolean }>();
+  const found = new Map<string, { from: string; to: string; actions: Set<string>; isTriggered: boolean }>();
   for (const move of machine.moves) {
     if (move.stays) continue;
     for (const from of move.from) {
       for (const to of move.to) {
         const key = `${from} ${to}`;
-        const edge = found.get(key) ?? { from, to, actions: new Set<string>(), isBrought: true };
+        const edge = found.get(key) ?? { from, to, actions: new Set<string>(), isTriggered: true };
         edge.actions.add(move.action);
-        edge.isBrought &&= move.broughtBy !== null;
+        edge.isTriggered &&= move.broughtBy !== null;
         found.set(key, edge);
       }
     }
@@ -33,8 +33,12 @@ export function edgesOf(machine: StateMachine): readonly Edge[] {
   return [...found.values()].map((edge) => ({ ...edge, actions: [...edge.actions] }));
 }
 
-/** What the record may do now, with the states that each action can arrive in. */
-export function reachOf(machine: StateMachine, status: string, allowed: readonly string[]): readonly Reach[] {
+/** The allowed actions with the states that each can lead to. */
+export function allowedActions(
+  machine: StateMachine,
+  status: string,
+  allowed: readonly string[],
+): readonly AllowedAction[] {
   return allowed.map((action) => {
     const moves = machine.moves.filter(
       (move) => move.action === action && move.from.includes(status) && move.broughtBy === null,
@@ -44,8 +48,8 @@ export function reachOf(machine: StateMachine, status: string, allowed: readonly
   });
 }
 
-/** States that an asked-for walk could still end in: what 'Go to state' offers. The server knows the conditions. */
-export function statesAhead(machine: StateMachine, status: string): readonly string[] {
+/** States reachable from here, for 'Go to state'. The server checks the conditions. */
+export function reachableStates(machine: StateMachine, status: string): readonly string[] {
   const seen = new Set<string>();
   const open = [status];
   for (let state = open.pop(); state !== undefined; state = open.pop()) {
@@ -62,7 +66,7 @@ export function statesAhead(machine: StateMachine, status: string): readonly str
   return machine.states.filter((state) => seen.has(state));
 }
 
-/** The arrow that leads out of the present state by an action that is open now. */
-export function isOpen(edge: Edge, status: string, allowed: readonly string[]): boolean {
+/** Whether the arrow leaves the current state by an allowed action. */
+export function isAllowedEdge(edge: Edge, status: string, allowed: readonly string[]): boolean {
   return edge.from === status && edge.actions.some((action) => allowed.includes(action));
 }

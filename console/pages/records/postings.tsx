@@ -1,12 +1,12 @@
 import type { Posting } from '../../client/shapes.ts';
 import { Money } from '../../parts/money.tsx';
 
-/** The postings of an entry out of a timeline item, whose data is not typed. */
+/** The postings in a timeline item, whose data is untyped. */
 export function postingsOf(data: unknown): readonly Posting[] {
   return Array.isArray(data) ? (data as readonly Posting[]) : [];
 }
 
-/** An entry as books show it: what is positive stands under debit, what is negative under credit. */
+/** The postings of an entry: positive amounts in the debit column, negative ones in the credit column. */
 export function Postings({ postings }: { readonly postings: readonly Posting[] }) {
   return (
     <table className="w-full text-sm">

@@ -10,24 +10,24 @@ import { FilterText } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { sentence } from '../../parts/words.ts';
+import { sentenceCase } from '../../parts/text.ts';
 import { RecordFilters } from './filters.tsx';
 import { Hits } from './hits.tsx';
 
 export interface RecordListProps<Row> {
   readonly kind: 'payment' | 'refund' | 'dispute' | 'customer' | 'transfer';
   readonly columns: readonly Column<Row>[];
-  /** What can be searched for. */
+  /** Placeholder of the search box: the searchable fields. */
   readonly placeholder: string;
-  /** Filters by a text that only this list has. */
+  /** Text filters that are specific to this list. */
   readonly texts: readonly { readonly name: string; readonly label: string; readonly placeholder: string }[];
-  /** What is said where there is none yet; `action` unless one can be created. */
-  readonly none: { readonly icon: ReactNode; readonly words: ReactNode; readonly action?: ReactNode };
-  /** The dialog that makes one. */
+  /** The empty state; `action` replaces the create button. */
+  readonly none: { readonly icon: ReactNode; readonly description: ReactNode; readonly action?: ReactNode };
+  /** Renders the create dialog. */
   readonly create?: (onClose: () => void) => ReactNode;
 }
 
-/** A page of records. One page of rows at a time, whatever their number: the server filters and pages. */
+/** A list page with search, filters and paging, all on the server. */
 export function RecordList<Row extends { readonly id: string }>(props: RecordListProps<Row>) {
   const { kind, columns, placeholder, texts, none } = props;
   const plural = `${kind}s`;
@@ -38,31 +38,31 @@ export function RecordList<Row extends { readonly id: string }>(props: RecordLis
   const list = useList<Row>(`app/developer_api_${plural}`, filters, { isEnabled: q === undefined });
   const states = useCapabilities()?.resources.find(({ name }) => name === kind)?.states ?? [];
   const create = mayCreate ? (
-    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+    <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create {kind}
     </Button>
   ) : undefined;
   const empty =
     Object.keys(filters).length > 0 ? (
-      <EmptyState title={`No ${kind} fits`}>Change or clear the filters above.</EmptyState>
+      <EmptyState title={`No matching ${plural}`}>Change or clear the filters above.</EmptyState>
     ) : (
       <EmptyState icon={none.icon} title={`No ${plural} yet`} action={none.action ?? create}>
-        {none.words}
+        {none.description}
       </EmptyState>
     );
   return (
     <>
-      <PageHeader title={sentence(plural)} actions={create} />
+      <PageHeader title={sentenceCase(plural)} actions={create} />
       <RecordFilters
         values={{ q, ...filters }}
         onChange={setFilters}
         statuses={states}
         placeholder={placeholder}
       >
-        {texts.map(({ name, ...words }) => (
+        {texts.map(({ name, ...field }) => (
           <FilterText
             key={name}
-            {...words}
+            {...field}
             value={filters[name]}
             onChange={(text) => setFilters({ [name]: text })}
           />
@@ -70,7 +70,7 @@ export function RecordList<Row extends { readonly id: string }>(props: RecordLis
       </RecordFilters>
       {q === undefined ? (
         <Table
-          caption={sentence(plural)}
+          caption={sentenceCase(plural)}
           columns={columns}
           rows={list.rows}
           rowKey={({ id }) => id}

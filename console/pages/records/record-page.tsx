@@ -8,17 +8,17 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { sentence } from '../../parts/words.ts';
+import { sentenceCase } from '../../parts/text.ts';
 
-interface Shown {
+interface RecordBase {
   readonly object: string;
   readonly id: string;
   readonly status: string;
 }
 
-export interface RecordPageProps<T extends Shown> {
+export interface RecordPageProps<T extends RecordBase> {
   readonly id: string;
-  /** 'Payment': with the id, the title of the window. */
+  /** For example 'Payment': followed by the id, it is the window title. */
   readonly name: string;
   readonly parent: { readonly to: string; readonly label: string };
   readonly read: Read<T>;
@@ -28,8 +28,8 @@ export interface RecordPageProps<T extends Shown> {
   readonly children: (record: T) => ReactNode;
 }
 
-/** The frame of every record's page: header with id, amount and status, and what is said while there is no record. */
-export function RecordPage<T extends Shown>(props: RecordPageProps<T>) {
+/** Frame of every record's page: header with id, amount and status, and the loading and not-found states. */
+export function RecordPage<T extends RecordBase>(props: RecordPageProps<T>) {
   const { id, name, parent, read, heading, description, actions, children } = props;
   const { data, problem, refresh } = read;
   const title = `${name} ${id}`;
@@ -40,7 +40,7 @@ export function RecordPage<T extends Shown>(props: RecordPageProps<T>) {
         {problem?.status === 404 ? (
           <div className="rounded-lg border bg-surface">
             <EmptyState
-              title={`There is no such ${name.toLowerCase()}`}
+              title={`${name} not found`}
               action={
                 <Anchor to={parent.to} className={buttonClass('primary')}>
                   All {parent.label.toLowerCase()}
@@ -62,22 +62,22 @@ export function RecordPage<T extends Shown>(props: RecordPageProps<T>) {
       </>
     );
   }
-  const own = description?.(data);
-  const act = actions?.(data);
+  const details = description?.(data);
+  const headerActions = actions?.(data);
   return (
     <>
       <PageHeader
         title={title}
         parent={parent}
         heading={heading(data)}
-        badge={<StatusBadge status={data.status} label={sentence(data.status)} />}
+        badge={<StatusBadge status={data.status} label={sentenceCase(data.status)} />}
         description={
           <div className="flex flex-col">
-            {own}
+            {details}
             <IdText id={id} what={`${name.toLowerCase()} id`} />
           </div>
         }
-        {...(act === undefined ? {} : { actions: act })}
+        {...(headerActions === undefined ? {} : { actions: headerActions })}
       />
       {problem ? (
         <div className="mb-5">
@@ -89,7 +89,7 @@ export function RecordPage<T extends Shown>(props: RecordPageProps<T>) {
   );
 }
 
-/** Facts beside the diagram and the timeline; on phones they come first. */
+/** Facts beside the diagram and the timeline; on phones above them. */
 export function RecordColumns({
   aside,
   children,

@@ -3,7 +3,7 @@ import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { isAbout } from '../../parts/field.tsx';
 
-/** One line of metadata or evidence while it is typed; `key` only tells the lines apart. */
+/** One line of metadata or evidence in a form; `key` is its React key. */
 export interface Row {
   readonly key: number;
   readonly name: string;
@@ -27,14 +27,14 @@ export function rowsOf(record: Readonly<Record<string, string>> | null): readonl
   return Object.entries(record ?? {}).map(([name, value], key) => ({ key, name, value }));
 }
 
-/** What was typed as an object; undefined when nothing was. Lines without a name are left out. */
+/** The entered lines as an object, or undefined if there are none. Lines without a name are omitted. */
 export function recordOf(rows: readonly Row[]): Record<string, string> | undefined {
   const named = rows.filter(({ name }) => name.trim() !== '');
   if (named.length === 0) return undefined;
   return Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));
 }
 
-/** Names and values, a line each. */
+/** An editor for name-value pairs, one line each. */
 export function Rows({ label, hint, rows, onChange, rowsMax, valueMax, problem, param }: RowsProps) {
   const change = (key: number, part: Partial<Row>) =>
     onChange(rows.map((row) => (row.key === key ? { ...row, ...part } : row)));

@@ -4,11 +4,11 @@ import { useCapabilities } from '../../client/currencies.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { isAbout } from '../../parts/field.tsx';
-import { type Played, scenarioGroups, scenarioWords } from './scenarios.ts';
+import { type ScenarioResource, scenarioDescription, scenarioGroups } from './scenarios.ts';
 
 export interface ScenarioFieldProps {
-  readonly played: Played;
-  /** One for each attempt; the last holds for all that follow. */
+  readonly resource: ScenarioResource;
+  /** One scenario per attempt; the last one applies to all later attempts. */
   readonly steps: readonly string[];
   readonly onChange: (steps: readonly string[]) => void;
   readonly problem: ApiProblem | null;
@@ -16,32 +16,32 @@ export interface ScenarioFieldProps {
 
 const stepsMax = 10;
 
-/** As the API wants it: a bare name, or a list for successive attempts. */
+/** The `scenario` value for the API: a name, or a list for successive attempts. */
 export function scenarioOf(steps: readonly string[]): string | readonly string[] {
   return steps.length === 1 ? (steps[0] ?? 'approve') : steps;
 }
 
-/** What the simulated provider will do, with the words of each choice below it. */
-export function ScenarioField({ played, steps, onChange, problem }: ScenarioFieldProps) {
-  const again = played === 'payment' ? 'attempt' : 'sending';
+/** Selects what the simulated provider does, with the description of each scenario below it. */
+export function ScenarioField({ resource, steps, onChange, problem }: ScenarioFieldProps) {
+  const attemptLabel = resource === 'payment' ? 'attempt' : 'send attempt';
   const change = (index: number, name: string) =>
     onChange(steps.map((step, at) => (at === index ? name : step)));
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-sm font-medium">Scenario</legend>
       {steps.map((step, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a step is
+        // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its position
         <div key={index} className="flex items-start gap-2">
           <Step
-            played={played}
-            label={steps.length === 1 ? 'Scenario' : `Scenario of ${again} ${index + 1}`}
+            resource={resource}
+            label={steps.length === 1 ? 'Scenario' : `Scenario for ${attemptLabel} ${index + 1}`}
             prefix={steps.length === 1 ? undefined : `${index + 1}.`}
             step={step}
             onChange={(name) => change(index, name)}
           />
           {steps.length > 1 ? (
             <IconButton
-              label={`Remove ${again} ${index + 1}`}
+              label={`Remove ${attemptLabel} ${index + 1}`}
               icon={<X aria-hidden size={15} />}
               onClick={() => onChange(steps.filter((_, at) => at !== index))}
             />
@@ -56,10 +56,10 @@ export function ScenarioField({ played, steps, onChange, problem }: ScenarioFiel
             icon={<Plus aria-hidden size={14} />}
             onClick={() => onChange([...steps, 'approve'])}
           >
-            Add {again}
+            Add {attemptLabel}
           </Button>
           {steps.length > 1 ? (
-            <span className="text-sm text-muted">The last one holds for all that follow.</span>
+            <span className="text-sm text-muted">The last one applies to all later attempts.</span>
           ) : null}
         </div>
       ) : null}
@@ -68,18 +68,18 @@ export function ScenarioField({ played, steps, onChange, problem }: ScenarioFiel
 }
 
 interface StepProps {
-  readonly played: Played;
+  readonly resource: ScenarioResource;
   readonly label: string;
   readonly prefix: string | undefined;
   readonly step: string;
   readonly onChange: (name: string) => void;
 }
 
-function Step({ played, label, prefix, step, onChange }: StepProps) {
+function Step({ resource, label, prefix, step, onChange }: StepProps) {
   const known = useCapabilities();
   const id = useId();
-  const names = (played === 'payment' ? known?.scenarios : known?.transferScenarios) ?? [step];
-  const words = known && scenarioWords(played, step, known);
+  const names = (resource === 'payment' ? known?.scenarios : known?.transferScenarios) ?? [step];
+  const description = known && scenarioDescription(resource, step, known);
   return (
     <div className="min-w-0 flex-1">
       <div className="relative flex items-center gap-2">
@@ -112,7 +112,7 @@ function Step({ played, label, prefix, step, onChange }: StepProps) {
         />
       </div>
       <p id={id} className="mt-1 text-sm text-muted">
-        {words}
+        {description}
       </p>
     </div>
   );

@@ -1,6 +1,6 @@
 import type { Capabilities } from '../../client/shapes.ts';
 
-/** What the provider does, in the words of docs/scenarios.md; declines, returns and failures have theirs in the capabilities. */
+/** Descriptions as in docs/scenarios.md; those of declines, returns and failures come from the capabilities. */
 const payment: Readonly<Record<string, string>> = {
   approve: 'Everything succeeds.',
   require_action: 'The customer has to confirm first: the payment passes through requires_action.',
@@ -25,30 +25,34 @@ const transfer: Readonly<Record<string, string>> = {
   settle_unknown: 'The settlement report contains an additional, unknown transfer.',
 };
 
-export type Played = 'payment' | 'transfer';
+export type ScenarioResource = 'payment' | 'transfer';
 
-/** A short explanation of a scenario; undefined when the server knows one that this console does not. */
-export function scenarioWords(played: Played, scenario: string, known: Capabilities): string | undefined {
-  const own = (played === 'payment' ? payment : transfer)[scenario];
-  if (own !== undefined) return own;
+/** A short description of a scenario; undefined if this console version does not know it. */
+export function scenarioDescription(
+  resource: ScenarioResource,
+  scenario: string,
+  capabilities: Capabilities,
+): string | undefined {
+  const description = (resource === 'payment' ? payment : transfer)[scenario];
+  if (description !== undefined) return description;
   const [family, code] = scenario.split(':');
   if (family === 'decline') {
-    const decline = known.declineCodes.find((one) => one.code === code);
+    const decline = capabilities.declineCodes.find((one) => one.code === code);
     return (
       decline && `${decline.message} ${decline.retryable ? 'It can be retried.' : 'It cannot be retried.'}`
     );
   }
-  if (family === 'return') return known.returnCodes.find((one) => one.code === code)?.message;
-  return known.transferFailureCodes.find((one) => one.code === code)?.message;
+  if (family === 'return') return capabilities.returnCodes.find((one) => one.code === code)?.message;
+  return capabilities.transferFailureCodes.find((one) => one.code === code)?.message;
 }
 
-/** The names of the server's scenarios in groups, as the select shows them. */
+/** The server's scenarios in groups, for the select. */
 export function scenarioGroups(names: readonly string[]): readonly (readonly [string, readonly string[]])[] {
   const groups: readonly (readonly [string, (name: string) => boolean])[] = [
-    ['What the provider does', (name) => !name.includes(':') && !name.startsWith('settle_')],
+    ['Provider behavior', (name) => !name.includes(':') && !name.startsWith('settle_')],
     ['Declines', (name) => name.startsWith('decline:')],
-    ['Comes back', (name) => name.startsWith('return:')],
-    ['Fails', (name) => name.startsWith('fail:')],
+    ['Returns', (name) => name.startsWith('return:')],
+    ['Failures', (name) => name.startsWith('fail:')],
     ['Settlement report', (name) => name.startsWith('settle_')],
   ];
   return groups

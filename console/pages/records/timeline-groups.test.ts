@@ -19,7 +19,7 @@ const created = item('move', 'create', 'req_1', 1, 1, { from: null, to: 'pending
 const captured = item('move', 'capture', 'req_2', 2, 2, { from: 'pending', to: 'captured' });
 const settled = item('move', 'settle', 'req_2', 3, 2, { from: 'captured', to: 'settled' });
 
-test('an item belongs to the move of its request and version', () => {
+test('an item belongs to the transition of its request and version', () => {
   const event = item('event', 'evt_3', 'req_2', 3, 2);
   const groups = groupsOf([event, settled, captured, created]);
   expect(groups.map(({ move, items }) => [move?.id, items.map(({ id }) => id)])).toEqual([
@@ -29,7 +29,7 @@ test('an item belongs to the move of its request and version', () => {
   ]);
 });
 
-test('an item without a matching version belongs to the first move of its request', () => {
+test('an item without a matching version belongs to the first transition of its request', () => {
   const request = item('request', 'req_2', 'req_2', null, 2);
   const groups = groupsOf([settled, captured, request]);
   expect(groups.map(({ move, items }) => [move?.id, items.length])).toEqual([
@@ -38,10 +38,10 @@ test('an item without a matching version belongs to the first move of its reques
   ]);
 });
 
-test('items of a request that moved nothing form their own group', () => {
-  const refused = item('request', 'req_9', 'req_9', null, 9);
+test('items of a request without a transition form their own group', () => {
+  const rejected = item('request', 'req_9', 'req_9', null, 9);
   const event = item('event', 'evt_9', 'req_9', 5, 9);
-  const groups = groupsOf([refused, event, created]);
+  const groups = groupsOf([rejected, event, created]);
   expect(groups.map(({ move, items }) => [move?.id, items.map(({ id }) => id)])).toEqual([
     [undefined, ['req_9', 'evt_9']],
     ['create', []],
@@ -80,9 +80,9 @@ test('groups are newest first, contain every item once, and have unique keys', (
 });
 
 test('the path has the states in the order in which the record entered them', () => {
-  const { states, walked } = pathOf([settled, item('event', 'evt', 'req_2', 3, 2), captured, created]);
+  const { states, taken } = pathOf([settled, item('event', 'evt', 'req_2', 3, 2), captured, created]);
   expect(states).toEqual(['pending', 'captured', 'settled']);
-  expect(walked.has('pending captured')).toBe(true);
-  expect(walked.has('captured settled')).toBe(true);
-  expect(walked.has('pending settled')).toBe(false);
+  expect(taken.has('pending captured')).toBe(true);
+  expect(taken.has('captured settled')).toBe(true);
+  expect(taken.has('pending settled')).toBe(false);
 });

@@ -2,7 +2,7 @@ import type { TimelineItem } from '../../client/shapes.ts';
 
 export type Kind = TimelineItem['kind'];
 
-/** In the order in which they follow from each other. */
+/** In causal order. */
 export const kinds: readonly Kind[] = [
   'request',
   'move',
@@ -12,7 +12,7 @@ export const kinds: readonly Kind[] = [
   'delivery',
 ];
 
-/** A move with all that came of it, or loose items of one request when it moved nothing here. */
+/** A transition with everything that it caused, or the items of one request without a transition of this record. */
 export interface Group {
   readonly key: string;
   readonly move: TimelineItem | null;
@@ -26,7 +26,7 @@ interface Draft {
   items: TimelineItem[];
 }
 
-/** Groups newest first. An item belongs to the move of its request and version, else to the first move of its request. */
+/** Groups, newest first. An item belongs to the transition with its request and version, else to its request's first one. */
 export function groupsOf(items: readonly TimelineItem[]): readonly Group[] {
   const exact = new Map<string, Draft>();
   const ofRequest = new Map<string, Draft>();
@@ -65,20 +65,20 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The states that a record has been in, oldest first, and the ways it took between them as 'from to'. */
+/** The states that a record has been in, oldest first, and the transitions between them as 'from to'. */
 export interface Path {
   readonly states: readonly string[];
-  readonly walked: ReadonlySet<string>;
+  readonly taken: ReadonlySet<string>;
 }
 
 export function pathOf(items: readonly TimelineItem[]): Path {
   const states = new Set<string>();
-  const walked = new Set<string>();
+  const taken = new Set<string>();
   for (const { kind, data } of [...items].reverse()) {
     if (kind !== 'move') continue;
     if (typeof data.from === 'string') states.add(data.from);
     if (typeof data.to === 'string') states.add(data.to);
-    walked.add(`${data.from} ${data.to}`);
+    taken.add(`${data.from} ${data.to}`);
   }
-  return { states: [...states], walked };
+  return { states: [...states], taken };
 }

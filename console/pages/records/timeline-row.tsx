@@ -5,11 +5,11 @@ import { Anchor, IdLink } from '../../parts/anchor.tsx';
 import { JsonView } from '../../parts/code-block.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
+import { classes, pluralize, sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { classes, count, sentence } from '../../parts/words.ts';
 import { Postings, postingsOf } from './postings.tsx';
 
-const looks: Readonly<Record<Exclude<TimelineItem['kind'], 'move'>, readonly [LucideIcon, string]>> = {
+const kindIcons: Readonly<Record<Exclude<TimelineItem['kind'], 'move'>, readonly [LucideIcon, string]>> = {
   request: [ScrollText, 'Request'],
   provider_event: [Landmark, 'Provider event'],
   ledger_entry: [BookOpen, 'Ledger entry'],
@@ -17,12 +17,12 @@ const looks: Readonly<Record<Exclude<TimelineItem['kind'], 'move'>, readonly [Lu
   delivery: [Send, 'Delivery'],
 };
 
-/** One item below a move: a line that opens to what it carries. The content is made only when it is opened. */
+/** One item below a transition. Its content is rendered only when it is expanded. */
 export function TimelineRow({ item }: { readonly item: TimelineItem }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   if (item.kind === 'move') return null;
-  const [Icon, kind] = looks[item.kind];
+  const [Icon, kind] = kindIcons[item.kind];
   return (
     <div className="border-t">
       <button
@@ -40,7 +40,7 @@ export function TimelineRow({ item }: { readonly item: TimelineItem }) {
         <Icon aria-hidden size={15} className="shrink-0 text-muted" />
         <span className="sr-only">{kind}: </span>
         <span className="min-w-0 flex-1 truncate text-sm">{titleOf(item)}</span>
-        <Mark item={item} />
+        <OutcomeBadge item={item} />
       </button>
       <div id={id}>
         {isOpen ? <div className="flex flex-col gap-3 pt-1 pb-3 pl-[1.375rem]">{contentOf(item)}</div> : null}
@@ -50,13 +50,13 @@ export function TimelineRow({ item }: { readonly item: TimelineItem }) {
 }
 
 function titleOf({ kind, title, data }: TimelineItem): string {
-  if (kind === 'ledger_entry') return sentence(title);
+  if (kind === 'ledger_entry') return sentenceCase(title);
   if (kind === 'provider_event' && typeof data.provider === 'string') return `${data.provider}: ${title}`;
   return title;
 }
 
-/** How it went, at the end of the line. */
-function Mark({ item: { kind, data } }: { readonly item: TimelineItem }) {
+/** The outcome, at the end of the line. */
+function OutcomeBadge({ item: { kind, data } }: { readonly item: TimelineItem }) {
   if (kind === 'delivery' && typeof data.status === 'string') return <StatusBadge status={data.status} />;
   if (kind === 'provider_event' && typeof data.outcome === 'string')
     return <StatusBadge status={data.outcome} />;
@@ -116,14 +116,14 @@ function contentOf(item: TimelineItem): ReactNode {
               typeof data.webhookId === 'string' ? <IdLink key="webhook" id={data.webhookId} /> : null,
             ],
             [
-              'Address',
+              'URL',
               <span key="url" className="break-all">
                 {text(data.url)}
               </span>,
             ],
-            ['Attempts', typeof data.attempts === 'number' ? count(data.attempts, 'attempt') : null],
+            ['Attempts', typeof data.attempts === 'number' ? pluralize(data.attempts, 'attempt') : null],
             [
-              'Last answer',
+              'Last response',
               typeof data.lastResponseStatus === 'number' ? (
                 <HttpStatus key="last" status={data.lastResponseStatus} />
               ) : (
@@ -147,12 +147,12 @@ function contentOf(item: TimelineItem): ReactNode {
           <Facts
             items={[
               ['Request', <IdLink key="id" id={id} />],
-              ['Took', typeof data.durationMs === 'number' ? `${data.durationMs} ms` : null],
-              ['Refusal', mono(data.errorCode)],
+              ['Duration', typeof data.durationMs === 'number' ? `${data.durationMs} ms` : null],
+              ['Error', mono(data.errorCode)],
               ['Received', <Time key="at" at={text(data.receivedAt) ?? at} kind="wall" show="absolute" />],
             ]}
           />
-          <Anchor to={`requests/${id}`}>See the bodies of the request</Anchor>
+          <Anchor to={`requests/${id}`}>View request and response bodies</Anchor>
         </>
       );
   }
@@ -160,7 +160,7 @@ function contentOf(item: TimelineItem): ReactNode {
 
 type Items = readonly (readonly [name: string, value: ReactNode])[];
 
-/** What is not known is left out. */
+/** Name-value pairs; unknown values are omitted. */
 function Facts({ items }: { readonly items: Items }) {
   return <KeyValue items={items.filter(([, value]) => value !== null && value !== undefined)} />;
 }
@@ -170,6 +170,6 @@ function text(value: unknown): string | null {
 }
 
 function mono(value: unknown): ReactNode {
-  const words = text(value);
-  return words === null ? null : <span className="font-mono text-[0.75rem] break-all">{words}</span>;
+  const content = text(value);
+  return content === null ? null : <span className="font-mono text-[0.75rem] break-all">{content}</span>;
 }

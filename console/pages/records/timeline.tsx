@@ -7,28 +7,28 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { classes, sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { classes, sentence } from '../../parts/words.ts';
 import { type Group, groupsOf, type Kind, kinds } from './timeline-groups.ts';
 import { TimelineRow } from './timeline-row.tsx';
 
 const everyMs = 10_000;
 
-/** Asked again every so often: deliveries and automatic steps come by themselves. */
+/** Polled: deliveries and automatic steps appear without a user action. */
 export function useTimeline(id: string): Read<TimelineAnswer> {
   return useRead<TimelineAnswer>(`app/timeline/${id}`, {}, { everyMs });
 }
 
-const chips: Readonly<Record<Kind, string>> = {
+const kindLabels: Readonly<Record<Kind, string>> = {
   request: 'Requests',
-  move: 'Moves',
+  move: 'Transitions',
   provider_event: 'Provider events',
   ledger_entry: 'Ledger entries',
   event: 'Events',
   delivery: 'Deliveries',
 };
 
-/** All that happened to a record, joined by move, newest first. */
+/** Everything that happened to a record, grouped by transition, newest first. */
 export function Timeline({ timeline }: { readonly timeline: Read<TimelineAnswer> }) {
   const { data, problem, isLoading, refresh } = timeline;
   const [{ show }, setFilters] = useFilters('show');
@@ -45,7 +45,7 @@ export function Timeline({ timeline }: { readonly timeline: Read<TimelineAnswer>
     ({ move, items: inside }) => (move && isShown('move')) || inside.some(({ kind }) => isShown(kind)),
   );
   return (
-    <Card title="Timeline" description="Moves with all that came of them, newest first.">
+    <Card title="Timeline" description="Transitions and everything they caused, newest first.">
       {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
       {isLoading ? <Loading /> : null}
       {data === undefined ? null : (
@@ -55,7 +55,7 @@ export function Timeline({ timeline }: { readonly timeline: Read<TimelineAnswer>
             {kinds.map((kind) => (
               <Chip
                 key={kind}
-                label={chips[kind]}
+                label={kindLabels[kind]}
                 number={items.filter((item) => item.kind === kind).length}
                 isOn={chosen.has(kind)}
                 onClick={() => toggle(kind)}
@@ -65,8 +65,8 @@ export function Timeline({ timeline }: { readonly timeline: Read<TimelineAnswer>
           {shown.length === 0 ? (
             <EmptyState title="Nothing of this kind yet">
               {chosen.size === 0
-                ? 'What happens to the record will be listed here.'
-                : 'Take a filter away to see the rest.'}
+                ? 'Changes of the record are listed here.'
+                : 'Remove a filter to see the rest.'}
             </EmptyState>
           ) : (
             <ol className="flex flex-col">
@@ -77,7 +77,7 @@ export function Timeline({ timeline }: { readonly timeline: Read<TimelineAnswer>
           )}
           {data.hasMore ? (
             <p className="mt-4 text-sm text-muted">
-              The newest {items.length} are shown; older ones are left out.
+              The newest {items.length} are shown; older ones are omitted.
             </p>
           ) : null}
         </>
@@ -134,7 +134,7 @@ function GroupView({ group, isShown }: GroupProps) {
       />
       <div className="flex flex-wrap items-baseline gap-x-2 gap-y-0.5">
         <h3 className="flex flex-wrap items-center gap-x-2 font-medium">
-          {typeof action === 'string' ? sentence(action) : 'Without a move'}
+          {typeof action === 'string' ? sentenceCase(action) : 'No transition'}
           {typeof from === 'string' && from !== to ? (
             <span className="text-sm font-normal text-muted">{from.replaceAll('_', ' ')} →</span>
           ) : null}
@@ -144,7 +144,7 @@ function GroupView({ group, isShown }: GroupProps) {
           <Time at={at} />
         </span>
       </div>
-      {move ? <p className="text-sm text-muted">{actorWords(move.data.actor)}</p> : null}
+      {move ? <p className="text-sm text-muted">{describeActor(move.data.actor)}</p> : null}
       <ul className="mt-1.5 flex flex-col">
         {items
           .filter(({ kind }) => isShown(kind))
@@ -158,7 +158,7 @@ function GroupView({ group, isShown }: GroupProps) {
   );
 }
 
-function actorWords(actor: unknown): string {
+function describeActor(actor: unknown): string {
   const { kind, name } = (actor ?? {}) as { kind?: string; name?: string | null };
   if (kind === 'api_key') return name ? `by the API key ${name}` : 'by an API key';
   if (kind === 'person') return `by ${name ?? 'a person in the console'}`;

@@ -39,11 +39,11 @@ export function RefundList() {
       texts={[{ name: 'paymentId', label: 'Payment', placeholder: 'pay_…' }]}
       none={{
         icon: <Undo2 aria-hidden size={20} />,
-        words:
-          'A refund gives back what a payment has captured, in part or whole. Make one on the page of a captured payment.',
+        description:
+          'A refund returns captured money, in part or in full. Create one on the page of a captured payment.',
         action: (
           <Anchor to="payments" className={buttonClass('primary')}>
-            See payments
+            View payments
           </Anchor>
         ),
       }}

@@ -9,8 +9,8 @@ import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ActorName } from '../log/actor.tsx';
-import { NothingFound } from '../log/further.tsx';
-import { durationWords, type LoggedRequest, shortPath } from './logged.ts';
+import { NothingFound } from '../log/nothing-found.tsx';
+import { formatDuration, type LoggedRequest, shortPath } from './logged-request.ts';
 
 const columns: readonly Column<LoggedRequest>[] = [
   {
@@ -36,19 +36,19 @@ const columns: readonly Column<LoggedRequest>[] = [
       </span>
     ),
   },
-  { header: 'By', isMinor: true, cell: ({ actor }) => <ActorName actor={actor} /> },
+  { header: 'Actor', isMinor: true, cell: ({ actor }) => <ActorName actor={actor} /> },
   {
-    header: 'Took',
+    header: 'Duration',
     align: 'right',
     isMinor: true,
-    cell: ({ durationMs }) => durationWords(durationMs),
+    cell: ({ durationMs }) => formatDuration(durationMs),
   },
-  { header: 'When', cell: ({ at }) => <Time at={at} kind="wall" /> },
+  { header: 'Time', cell: ({ at }) => <Time at={at} kind="wall" /> },
 ];
 
 const prefix = 'developer_api_';
 
-/** Every operation begins alike; on a phone what follows is worth more. */
+/** An operation; the common prefix is hidden on phones. */
 function Operation({ path }: { readonly path: string }) {
   if (!path.startsWith(prefix)) return path;
   return (
@@ -70,16 +70,16 @@ const names = [
   'after',
   'before',
 ] as const;
-const nothing = Object.fromEntries(names.map((name) => [name, '']));
+const noFilters = Object.fromEntries(names.map((name) => [name, '']));
 
-/** The log, newest first. */
+/** The request log, newest first. */
 export function AllRequests() {
   const [filters, setFilters] = useFilters(...names);
   const list = useList<LoggedRequest>('app/developer_api_requests', filters);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <FilterBar onClear={isFiltered ? () => setFilters(nothing) : undefined}>
+      <FilterBar onClear={isFiltered ? () => setFilters(noFilters) : undefined}>
         <FilterSelect
           label="Status"
           value={filters.status}
@@ -100,7 +100,7 @@ export function AllRequests() {
         />
         <KeyFilter value={filters.apiKeyId} onChange={(apiKeyId) => setFilters({ apiKeyId })} />
         <FilterText
-          label="Path begins with"
+          label="Path prefix"
           value={filters.path}
           placeholder="developer_api_payments"
           onChange={(path) => setFilters({ path })}
@@ -138,8 +138,8 @@ export function AllRequests() {
             isFiltered={isFiltered}
             title="No requests yet"
           >
-            Everything that is asked over the API shows up here within seconds, with what was sent and
-            answered. <Anchor to="start">Make the first request</Anchor>.
+            API requests appear here within seconds, with their request and response bodies.{' '}
+            <Anchor to="start">Make the first request</Anchor>.
           </NothingFound>
         }
         footer={<Pager {...list.paging} />}
@@ -148,16 +148,16 @@ export function AllRequests() {
   );
 }
 
-const classes = [
-  { value: '2xx', label: '2xx, answered' },
-  { value: '4xx', label: '4xx, refused' },
-  { value: '5xx', label: '5xx, failed' },
+const statusClasses = [
+  { value: '2xx', label: '2xx, success' },
+  { value: '4xx', label: '4xx, client error' },
+  { value: '5xx', label: '5xx, server error' },
 ];
 
-/** A link may ask for one status, which is then a choice too. */
+/** The status options. A link may filter by a single status code, which is then an option too. */
 function statuses(chosen: string | undefined) {
-  const isKnown = chosen === undefined || classes.some(({ value }) => value === chosen);
-  return isKnown ? classes : [...classes, { value: chosen, label: chosen }];
+  const isKnown = chosen === undefined || statusClasses.some(({ value }) => value === chosen);
+  return isKnown ? statusClasses : [...statusClasses, { value: chosen, label: chosen }];
 }
 
 function KeyFilter({

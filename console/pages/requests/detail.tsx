@@ -17,7 +17,7 @@ import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { DocsLink, errorDocs } from '../docs-link.tsx';
 import { ActorName } from '../log/actor.tsx';
-import { curlOf, durationWords, type LoggedRequest, recordIds, shortPath } from './logged.ts';
+import { curlOf, formatDuration, type LoggedRequest, recordIds, shortPath } from './logged-request.ts';
 
 const parent = { to: 'requests', label: 'Requests' };
 
@@ -36,8 +36,8 @@ export function RequestDetail() {
         </div>
       ) : problem.status === 404 ? (
         <div className="rounded-lg border bg-surface px-5 py-4 text-muted">
-          This request is not in the log. Requests are kept for some days; under heavy load some are counted
-          only, and what the console itself reads is never logged.
+          This request is not in the log. Requests are retained for some days; under heavy load some are only
+          counted, and reads by the console are never logged.
         </div>
       ) : (
         <ProblemBanner problem={problem} onRetry={refresh} />
@@ -52,7 +52,7 @@ function Content({ request }: { readonly request: LoggedRequest }) {
   const curl = curlOf(request, publicUrl);
   const copy = async (text: string) => {
     if (await copyText(text)) toast('Copied as curl');
-    else toast('The browser does not allow copying here; take it from below', { isBad: true });
+    else toast('The browser does not allow copying here; copy it from below', { isBad: true });
   };
   return (
     <>
@@ -85,13 +85,13 @@ function Content({ request }: { readonly request: LoggedRequest }) {
         <Facts request={request} />
         <Records ids={recordIds(request)} />
         <div className="grid items-start gap-5 lg:grid-cols-2">
-          <Body title="Sent" text={request.requestBody} />
-          <Body title="Answered" text={request.responseBody} />
+          <Body title="Request body" text={request.requestBody} />
+          <Body title="Response body" text={request.responseBody} />
         </div>
         {curl === undefined ? null : (
           <Card
             title="As curl"
-            description="With your own key in SANDBANK_API_KEY and a new Idempotency-Key. What was taken out of the log has to be filled in again."
+            description="With your own key in SANDBANK_API_KEY and a new Idempotency-Key. Replace the values that were redacted in the log."
           >
             <CodeBlock code={curl} title="Shell" what="curl command" />
           </Card>
@@ -108,11 +108,11 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
         isWide
         items={[
           ['Request id', <IdText key="id" id={request.id} what="request id" />],
-          ['When', <Time key="at" at={request.at} kind="wall" show="both" />],
-          ['Took', durationWords(request.durationMs)],
-          ['By', <ActorName key="actor" actor={request.actor} />],
+          ['Time', <Time key="at" at={request.at} kind="wall" show="both" />],
+          ['Duration', formatDuration(request.durationMs)],
+          ['Actor', <ActorName key="actor" actor={request.actor} />],
           [
-            'From',
+            'IP address',
             request.ip === null ? null : (
               <span key="ip" className="font-mono text-sm">
                 {request.ip}
@@ -151,7 +151,7 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
           ],
           [
             'Replay',
-            request.isReplay ? 'Yes: the answer of the first request with this key was sent again.' : 'No',
+            request.isReplay ? 'Yes: this is the stored response to the first request with this key.' : 'No',
           ],
           [
             'Query',
@@ -170,7 +170,7 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
 function Records({ ids }: { readonly ids: readonly string[] }) {
   if (ids.length === 0) return null;
   return (
-    <Card title="Records it speaks of">
+    <Card title="Referenced records">
       <ul className="flex flex-wrap gap-x-5 gap-y-1.5">
         {ids.map((id) => (
           <li key={id}>
@@ -186,7 +186,7 @@ function Body({ title, text }: { readonly title: string; readonly text: string |
   if (text) return <JsonView value={text} title={title} linesMax={60} />;
   return (
     <p className="rounded-md border bg-sunken px-3 py-2.5 text-sm text-muted">
-      {title}: no body, or none was kept.
+      {title}: none, or not retained.
     </p>
   );
 }

@@ -50,24 +50,24 @@ const columns: readonly Column<Group>[] = [
     ),
   },
   {
-    header: 'Meaning',
+    header: 'Documentation',
     isMinor: true,
     cell: ({ code }) => (
       <DocsLink to={errorDocs(code)}>
-        How to mend it<span className="sr-only"> {code}</span>
+        How to fix it<span className="sr-only"> {code}</span>
       </DocsLink>
     ),
   },
 ];
 
-/** What was refused lately, grouped: the most frequent first. */
+/** Recent errors grouped by code, most frequent first. */
 export function Errors() {
   const [filters, setFilters] = useFilters('hours');
   const hours = spans.some(({ value }) => value === filters.hours) ? filters.hours : hoursDefault;
   const { data, problem, isLoading, isRefreshing } = useRead<RequestErrors>(
     'app/request_errors',
     { hours },
-    { keepsPrevious: true },
+    { keepPreviousData: true },
   );
   return (
     <>
@@ -83,8 +83,8 @@ export function Errors() {
         isRefreshing={isRefreshing}
         problem={problem}
         empty={
-          <EmptyState icon={<CircleCheck aria-hidden size={20} />} title="No errors in this time">
-            Requests that are refused or fail are grouped here by their error code, with the way to mend each.
+          <EmptyState icon={<CircleCheck aria-hidden size={20} />} title="No errors in this period">
+            Failed requests are grouped here by error code, with a link to the resolution.
           </EmptyState>
         }
       />
@@ -101,7 +101,7 @@ function FilterSpan({
 }) {
   return (
     <FilterSelect
-      label="Time"
+      label="Period"
       value={value}
       onChange={(next) => onChange(next === hoursDefault ? '' : next)}
       options={spans.filter((span) => span.value !== hoursDefault)}

@@ -10,7 +10,7 @@ export function RequestList() {
     <>
       <PageHeader
         title="Requests"
-        description="What was asked over the API and what was answered. Secrets and card numbers are taken out before anything is kept."
+        description="API requests and their responses. Secrets and card numbers are redacted before anything is stored."
       />
       <Tabs
         label="Requests"

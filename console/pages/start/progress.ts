@@ -1,7 +1,7 @@
 import { useRead } from '../../client/queries.ts';
 import type { ApiKey, List } from '../../client/shapes.ts';
 
-const askEveryMs = 4_000;
+const pollMs = 4_000;
 
 export interface StartProgress {
   readonly hasKey: boolean | undefined;
@@ -10,22 +10,22 @@ export interface StartProgress {
   readonly hasDelivery: boolean | undefined;
 }
 
-/** What is there already. Asked again and again until it is there, so that a mark appears while the terminal is open beside. */
+/** Which steps are complete. Polled until they are, so that a mark appears while the person works in a terminal. */
 export function useProgress(): StartProgress {
-  const keys = useRead<List<ApiKey>>('app/api_keys', {}, { everyMs: askEveryMs * 4 }).data;
+  const keys = useRead<List<ApiKey>>('app/api_keys', {}, { everyMs: pollMs * 4 }).data;
   return {
     hasKey: keys?.data.some(({ status }) => status === 'active'),
-    hasPayment: useAny('app/developer_api_payments'),
-    hasWebhook: useAny('app/developer_api_webhooks'),
-    hasDelivery: useAny('app/developer_api_webhook_deliveries', 'succeeded'),
+    hasPayment: useHasAny('app/developer_api_payments'),
+    hasWebhook: useHasAny('app/developer_api_webhooks'),
+    hasDelivery: useHasAny('app/developer_api_webhook_deliveries', 'succeeded'),
   };
 }
 
-function useAny(path: `app/${string}`, status?: string): boolean | undefined {
+function useHasAny(path: `app/${string}`, status?: string): boolean | undefined {
   const query = { limit: 1, status };
   const first = useRead<List<unknown>>(path, query);
-  const isThere = first.data === undefined ? undefined : first.data.data.length > 0;
-  // The same answer a second time: this one goes on asking, for as long as the first has found nothing.
-  useRead<List<unknown>>(path, query, { everyMs: askEveryMs, isEnabled: isThere === false });
-  return isThere;
+  const exists = first.data === undefined ? undefined : first.data.data.length > 0;
+  // The same query again with polling, enabled while the first one finds nothing.
+  useRead<List<unknown>>(path, query, { everyMs: pollMs, isEnabled: exists === false });
+  return exists;
 }

@@ -5,13 +5,13 @@ import { Tabs } from '../../parts/tabs.tsx';
 import { type Body, languages, snippetOf } from './snippets.ts';
 
 export interface SnippetProps {
-  /** Names the block: what the request does. */
+  /** The block's title: what the request does. */
   readonly title: string;
   readonly path: string;
   readonly body: Body;
 }
 
-/** One request in three languages; the language is chosen for the whole page. */
+/** One request in three languages; the selected language applies to the whole page. */
 export function Snippet({ title, path, body }: SnippetProps) {
   const [filters, setFilters] = useFilters('language');
   const { publicUrl } = useSession();

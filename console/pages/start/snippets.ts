@@ -9,7 +9,7 @@ export const languages: readonly { readonly value: Language; readonly label: str
 type Value = string | number | boolean;
 export type Body = Readonly<Record<string, Value>>;
 
-/** One POST to the API in a language. The key is read from the environment, so that no snippet ever holds one. */
+/** One POST request in a language. It reads the key from the environment, so that no snippet contains one. */
 export function snippetOf(language: Language, publicUrl: string, path: string, body: Body): string {
   const url = `${publicUrl}/_api/${path}`;
   switch (language) {
@@ -43,8 +43,8 @@ function typescript(url: string, body: Body): string {
     '  },',
     `  body: JSON.stringify({ ${members(body, (name, value) => `${name}: ${typeof value === 'string' ? `'${value}'` : value}`)} }),`,
     '});',
-    'const answer = await response.json();',
-    'console.log(response.status, answer);',
+    'const result = await response.json();',
+    'console.log(response.status, result);',
   ].join('\n');
 }
 
@@ -60,7 +60,7 @@ function python(url: string, body: Body): string {
     '        "Idempotency-Key": str(uuid.uuid4()),',
     '        "Content-Type": "application/json",',
     '    },',
-    `    data=json.dumps({${members(body, (name, value) => `"${name}": ${pythonWords(value)}`)}}).encode(),`,
+    `    data=json.dumps({${members(body, (name, value) => `"${name}": ${pythonLiteral(value)}`)}}).encode(),`,
     ')',
     'with urllib.request.urlopen(request) as response:',
     '    print(response.status, json.load(response))',
@@ -73,7 +73,7 @@ function members(body: Body, write: (name: string, value: Value) => string): str
     .join(', ');
 }
 
-function pythonWords(value: Value): string {
+function pythonLiteral(value: Value): string {
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   return JSON.stringify(value);
 }

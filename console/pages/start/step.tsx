@@ -1,16 +1,16 @@
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { classes } from '../../parts/words.ts';
+import { classes } from '../../parts/text.ts';
 
 export interface StepProps {
   readonly number: number;
   readonly title: string;
-  /** Undefined while nobody knows yet. */
+  /** Undefined while loading. */
   readonly isDone: boolean | undefined;
   readonly children: ReactNode;
 }
 
-/** A step with its mark; a done one keeps its content, which is worth reading twice. */
+/** A step with its check mark; a completed step stays readable. */
 export function Step({ number, title, isDone, children }: StepProps) {
   return (
     <li className="relative flex gap-4 pb-8 last:pb-0">

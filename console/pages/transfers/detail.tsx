@@ -84,7 +84,7 @@ function Aside({ transfer }: { readonly transfer: Transfer }) {
       <FactsCard
         title="Beneficiary"
         items={[
-          ['Name', beneficiary?.name ?? 'None yet; needed to accept'],
+          ['Name', beneficiary?.name ?? 'None yet; required to accept the quote'],
           ['Country', beneficiary?.country],
           ['Account', beneficiary?.account],
         ]}
@@ -94,14 +94,14 @@ function Aside({ transfer }: { readonly transfer: Transfer }) {
         items={[
           ['Customer', customerId === null ? null : <CustomerLink key="customer" id={customerId} />],
           ['Reference', transfer.reference],
-          ['Funding', transfer.fundFrom === 'balance' ? 'Available balance' : 'From outside'],
+          ['Funding', transfer.fundFrom === 'balance' ? 'Available balance' : 'External'],
           [
             'Scenario',
             <span key="scenario" className="font-mono text-[0.75rem]">
               {scenarioText(transfer.scenario)}
             </span>,
           ],
-          ['Advances', transfer.autoAdvance ? 'By itself, on the clock' : 'When it is asked to'],
+          ['Advances', transfer.autoAdvance ? 'Automatically, on the clock' : 'On request'],
           ['Return code', transfer.returnCode],
           [
             'Reconciliation',
@@ -113,9 +113,9 @@ function Aside({ transfer }: { readonly transfer: Transfer }) {
         title="Times"
         items={instants([
           ['Quoted', transfer.createdAt],
-          ['Quote ends', transfer.expiresAt],
+          ['Quote expires', transfer.expiresAt],
           ['Accepted', transfer.acceptedAt],
-          ['Funding ends', transfer.fundingExpiresAt],
+          ['Funding expires', transfer.fundingExpiresAt],
           ['Funded', transfer.fundedAt],
           ['Reviewed', transfer.reviewedAt],
           ['Converted', transfer.convertedAt],

@@ -48,8 +48,8 @@ export function TransferList() {
       ]}
       none={{
         icon: <ArrowLeftRight aria-hidden size={20} />,
-        words:
-          'A transfer pays somebody in another currency: it is quoted at a fixed rate, accepted, funded, converted and sent.',
+        description:
+          'A transfer pays a beneficiary in another currency: it is quoted at a fixed rate, accepted, funded, converted and sent.',
       }}
       create={(onClose) => <TransferCreate onClose={onClose} />}
     />

@@ -5,7 +5,7 @@ import { useWrite } from '../../client/queries.ts';
 import type { Webhook } from '../../client/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
-import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { EditWebhook } from './edit.tsx';
 import { ReplayWindow } from './replay.tsx';
@@ -14,7 +14,7 @@ import { TestWebhook } from './test.tsx';
 
 type Open = 'edit' | 'rotate' | 'replay' | 'switch' | null;
 
-/** What a developer may do with an endpoint. The test can be opened by a link. */
+/** The actions on an endpoint. A link can open the test dialog. */
 export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
   const [open, setOpen] = useState<Open>(null);
   const [isTesting, setTesting] = useOpenParam('test');
@@ -23,7 +23,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
   const isEnabled = webhook.status === 'enabled';
   return (
     <>
-      <Button look="primary" icon={<Send aria-hidden size={15} />} onClick={() => setTesting(true)}>
+      <Button variant="primary" icon={<Send aria-hidden size={15} />} onClick={() => setTesting(true)}>
         Send test event
       </Button>
       <Button icon={<Pencil aria-hidden size={15} />} onClick={() => setOpen('edit')}>
@@ -42,7 +42,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
         <MenuItem icon={<KeyRound aria-hidden size={15} />} onSelect={() => setOpen('rotate')}>
           Rotate secret…
         </MenuItem>
-        <MenuLine />
+        <MenuSeparator />
         <MenuItem
           icon={<Power aria-hidden size={15} />}
           isDanger={isEnabled}
@@ -91,8 +91,8 @@ function Switch({ webhook, onClose }: { readonly webhook: Webhook; readonly onCl
       onConfirm={() => void write.write({})}
     >
       {isEnabled
-        ? 'Nothing is sent while it is disabled, and nothing is lost: deliveries wait and go out when it is enabled again.'
-        : 'It is sent to again, beginning with the deliveries that have waited.'}
+        ? 'While it is disabled, deliveries are held. They are sent when it is enabled again.'
+        : 'Deliveries resume, starting with the held ones.'}
     </ConfirmDialog>
   );
 }

@@ -2,7 +2,7 @@ import { useRead } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
 import type { Application, List } from '../../client/shapes.ts';
 
-/** The same question as the frame asks, so it is answered from memory. */
+/** The layout's query, so the response comes from the cache. */
 export function useApplications(): readonly Application[] {
   return useRead<List<Application>>('org/applications', { limit: 100 }).data?.data ?? [];
 }
@@ -12,7 +12,7 @@ export function useCurrentApplication(): Application | undefined {
   return useApplications().find(({ id }) => id === appId);
 }
 
-/** Every application of an organization sees its records, so a page may show what another one owns. */
+/** All applications of an organization share their records, so a page may show another application's. */
 export function ownerName(applications: readonly Application[], id: string): string {
   return applications.find((application) => application.id === id)?.name ?? id;
 }

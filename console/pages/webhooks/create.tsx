@@ -7,49 +7,51 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { SecretDialog } from '../secret.tsx';
 import { useCurrentApplication } from './applications.ts';
-import { bodyOf, isComplete, isSaidByField, newDraft, WebhookFields } from './form.tsx';
-import { OwnSecret, Verifying } from './secret.tsx';
+import { bodyOf, isComplete, isShownByField, newDraft, WebhookFields } from './form.tsx';
+import { CustomSecretField, VerificationExample } from './secret.tsx';
 
-/** Mounted while it is open, so that the secret is gone when it closes. */
+/** Mounted only while open, so that closing it discards the secret. */
 export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
   const { toast } = useToast();
   const application = useCurrentApplication();
   const [draft, setDraft] = useState(() => newDraft(application?.webhookDefaults));
   const [secret, setSecret] = useState('');
   const create = useWrite<Webhook>('app/developer_api_webhooks', { onDone: () => toast('Webhook created') });
-  const made = create.answer;
-  if (made?.secret !== undefined) {
+  const created = create.response;
+  if (created?.secret !== undefined) {
     return (
       <SecretDialog
-        title="Keep the signing secret"
+        title="Save the signing secret"
         what="signing secret"
-        secret={made.secret}
+        secret={created.secret}
         onClose={onClose}
         more={
-          <Anchor to={`webhooks/${made.id}`} search={{ test: '1' }} className={buttonClass()}>
+          <Anchor to={`webhooks/${created.id}`} search={{ test: '1' }} className={buttonClass()}>
             Send a test event…
           </Anchor>
         }
       >
-        <Verifying />
+        <VerificationExample />
       </SecretDialog>
     );
   }
-  const own = secret.trim();
+  const customSecret = secret.trim();
   return (
     <Dialog
       isOpen
       onOpenChange={onClose}
       title="Create webhook"
-      description={`It gets the events of what ${application?.name ?? 'this application'} makes.`}
+      description={`Receives the events of ${application?.name ?? 'this application'}.`}
       submitLabel="Create webhook"
-      onSubmit={() => void create.write({ ...bodyOf(draft), ...(own === '' ? {} : { secret: own }) })}
+      onSubmit={() =>
+        void create.write({ ...bodyOf(draft), ...(customSecret === '' ? {} : { secret: customSecret }) })
+      }
       isBusy={create.isBusy}
       isSubmitDisabled={!isComplete(draft)}
-      problem={isSaidByField(create.problem) ? null : create.problem}
+      problem={isShownByField(create.problem) ? null : create.problem}
     >
       <WebhookFields draft={draft} onChange={setDraft} problem={create.problem} />
-      <OwnSecret value={secret} onChange={setSecret} problem={create.problem} />
+      <CustomSecretField value={secret} onChange={setSecret} problem={create.problem} />
     </Dialog>
   );
 }

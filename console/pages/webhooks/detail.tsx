@@ -19,8 +19,8 @@ import { ExamineReceiver } from './examine.tsx';
 import { HealthTiles } from './health.tsx';
 import { DeliveryHistory } from './history.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
-import { retryWords } from './retry.ts';
-import { WantedEvents } from './wanted-events.tsx';
+import { retryProfileOf } from './retry.ts';
+import { SubscribedEvents } from './subscribed-events.tsx';
 
 export function WebhookDetail() {
   const id = useRecordId();
@@ -64,8 +64,8 @@ export function WebhookDetail() {
 
 const reasons: Readonly<Record<NonNullable<Webhook['disabledReason']>, string>> = {
   requested: 'Disabled by request.',
-  gone: 'Disabled because its receiver answered 410 Gone: it does not want any more.',
-  failing: 'Disabled because nothing but failure came of it for five days.',
+  gone: 'Disabled because its receiver responded 410 Gone.',
+  failing: 'Disabled because all attempts failed for five days.',
 };
 
 function Disabled({ reason }: { readonly reason: Webhook['disabledReason'] }) {
@@ -75,7 +75,7 @@ function Disabled({ reason }: { readonly reason: Webhook['disabledReason'] }) {
       <TriangleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
       <div>
         <p className="font-medium">{reasons[reason]}</p>
-        <p className="text-sm">Deliveries wait, and go out when it is enabled again.</p>
+        <p className="text-sm">Deliveries are held and sent when it is enabled again.</p>
       </div>
     </div>
   );
@@ -85,13 +85,13 @@ function Configuration({ webhook }: { readonly webhook: Webhook }) {
   const applications = useApplications();
   const now = useNow('wall');
   const previous = webhook.previousSecretExpiresAt;
-  const retry = retryWords(webhook.retryProfile);
+  const retry = retryProfileOf(webhook.retryProfile);
   return (
     <Card title="Configuration">
       <KeyValue
         isWide
         items={[
-          ['Events', <WantedEvents key="events" types={webhook.eventTypes} isList />],
+          ['Events', <SubscribedEvents key="events" types={webhook.eventTypes} isList />],
           ['Application', ownerName(applications, webhook.applicationId)],
           [
             'Retries',
@@ -100,14 +100,14 @@ function Configuration({ webhook }: { readonly webhook: Webhook }) {
               <span className="block text-sm text-muted">{retry.hint}</span>
             </span>,
           ],
-          ['Requests at once', `Up to ${webhook.maxConcurrency}`],
+          ['Concurrent requests', `Up to ${webhook.maxConcurrency}`],
           [
             'Signing secret',
             <span key="secret">
               <span className="font-mono text-sm">whsec_…{webhook.secretHint}</span>
               {previous !== null && Date.parse(previous) > now ? (
                 <span className="block text-sm text-muted">
-                  The one before signs too, until <Time at={previous} kind="wall" show="both" />.
+                  The previous secret also signs until <Time at={previous} kind="wall" show="both" />.
                 </span>
               ) : null}
             </span>,

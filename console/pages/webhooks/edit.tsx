@@ -3,7 +3,7 @@ import { useWrite } from '../../client/queries.ts';
 import type { Webhook } from '../../client/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { bodyOf, draftOf, isComplete, isSaidByField, WebhookFields } from './form.tsx';
+import { bodyOf, draftOf, isComplete, isShownByField, WebhookFields } from './form.tsx';
 
 export function EditWebhook({
   webhook,
@@ -25,11 +25,11 @@ export function EditWebhook({
       isOpen
       onOpenChange={onClose}
       title="Edit webhook"
-      description="Attempts from now on go by the new configuration, also those of deliveries that wait."
+      description="Applies to all future attempts, including those of pending deliveries."
       onSubmit={() => void update.write(bodyOf(draft))}
       isBusy={update.isBusy}
       isSubmitDisabled={!isComplete(draft)}
-      problem={isSaidByField(update.problem) ? null : update.problem}
+      problem={isShownByField(update.problem) ? null : update.problem}
     >
       <WebhookFields draft={draft} onChange={setDraft} problem={update.problem} />
     </Dialog>

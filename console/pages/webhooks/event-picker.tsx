@@ -3,9 +3,9 @@ import { useId, useState } from 'react';
 import { useCapabilities } from '../../client/currencies.ts';
 import { Checkbox } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { count } from '../../parts/words.ts';
-import { Choice } from './choice.tsx';
+import { pluralize } from '../../parts/text.ts';
 import { matchingTypes, withResource, withType } from './event-selection.ts';
+import { RadioGroup } from './radio-group.tsx';
 
 export interface EventPickerProps {
   /** `['*']`, wildcards such as `payment.*`, and single types. */
@@ -14,18 +14,18 @@ export interface EventPickerProps {
   readonly error?: string | undefined;
 }
 
-/** Everything, all of a resource, or single types, with the sentence that says when each is sent. */
+/** Selects all events, all events of a resource, or single types, each with its description. */
 export function EventPicker({ value, onChange, error }: EventPickerProps) {
   const isAll = value.includes('*');
   return (
     <div className="flex flex-col gap-2">
-      <Choice
+      <RadioGroup
         legend="Events"
         value={isAll ? 'all' : 'some'}
         onChange={(mode) => onChange(mode === 'all' ? ['*'] : [])}
         options={[
-          { value: 'all', label: 'All events', hint: 'Also types that are added later.' },
-          { value: 'some', label: 'Only what I choose', hint: 'All of a resource, or single types.' },
+          { value: 'all', label: 'All events', hint: 'Includes types that are added later.' },
+          { value: 'some', label: 'Selected events', hint: 'All events of a resource, or single types.' },
         ]}
       />
       {isAll ? null : <Types value={value} onChange={onChange} />}
@@ -59,7 +59,7 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
           placeholder="Search event types"
           value={query}
           onChange={(event) => setQuery(event.currentTarget.value)}
-          // Enter would send the form around it.
+          // Enter would submit the surrounding form.
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
       </div>
@@ -70,7 +70,7 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
             <div key={resource} className="border-b py-2.5 last:border-b-0">
               <Checkbox
                 label={<span className="font-mono text-sm font-medium">{resource}.*</span>}
-                hint={`Everything about a ${resource}, also types that are added later.`}
+                hint={`All ${resource} events, including types that are added later.`}
                 isOn={hasAll}
                 onChange={(isOn) => onChange(withResource(value, resource, isOn))}
               />
@@ -96,8 +96,8 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
         ) : null}
       </div>
       <p role="status" className="border-t bg-sunken px-3 py-1.5 text-sm text-muted">
-        {value.length === 0 ? 'Nothing chosen yet.' : `Chosen: ${value.join(', ')}.`}
-        {query.trim() === '' ? null : ` ${count(shown.length, 'type')} found.`}
+        {value.length === 0 ? 'Nothing selected yet.' : `Selected: ${value.join(', ')}.`}
+        {query.trim() === '' ? null : ` ${pluralize(shown.length, 'type')} found.`}
       </p>
     </div>
   );

@@ -4,8 +4,10 @@ type EventType = Capabilities['events'][number];
 
 /** The event types whose name or description contains the search text. */
 export function matchingTypes(events: readonly EventType[], query: string): readonly EventType[] {
-  const wanted = query.trim().toLowerCase();
-  return events.filter(({ type, description }) => `${type} ${description}`.toLowerCase().includes(wanted));
+  const searchText = query.trim().toLowerCase();
+  return events.filter(({ type, description }) =>
+    `${type} ${description}`.toLowerCase().includes(searchText),
+  );
 }
 
 /** The subscription after one type is switched on or off. */

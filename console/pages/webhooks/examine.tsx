@@ -9,32 +9,34 @@ import { Checkbox, Field, Select } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { count, sentence } from '../../parts/words.ts';
+import { pluralize, sentenceCase } from '../../parts/text.ts';
 import { ExaminationReport } from './report.tsx';
 
 type Case = Capabilities['examinationCases'][number];
 
-/** Without a good event the others say nothing, so it is always tried. */
-const always = 'valid_signature';
+/** Without a valid event the other cases prove nothing, so it is always included. */
+const requiredCase = 'valid_signature';
 const severities: readonly Severity[] = ['critical', 'major', 'minor'];
 
-/** Attacks the receiver of an endpoint, and shows how it stood. */
+/** Sends valid, forged and malformed requests to an endpoint's receiver, and shows the report. */
 export function ExamineReceiver({ id }: { readonly id: string }) {
   const capabilities = useCapabilities();
   const cases = capabilities?.examinationCases ?? [];
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
   const [eventType, setEventType] = useState('');
   const examine = useWrite<Examination>(`app/developer_api_webhooks/${id}/examine`);
-  const chosen = cases.filter(({ name }) => name === always || !left.has(name)).map(({ name }) => name);
+  const selected = cases
+    .filter(({ name }) => name === requiredCase || !skipped.has(name))
+    .map(({ name }) => name);
   const start = () => {
     examine.reset();
-    const some = chosen.length < cases.length ? { cases: chosen } : {};
+    const some = selected.length < cases.length ? { cases: selected } : {};
     void examine.write({ ...some, ...(eventType === '' ? {} : { eventType }) });
   };
   return (
     <Card
       title="Examine receiver"
-      description="Sends good, forged and odd requests to this URL and grades the answers. No delivery is left behind."
+      description="Sends valid, forged and malformed requests to this URL and grades the responses. No deliveries are stored."
       actions={
         <Button
           icon={<ShieldCheck aria-hidden size={15} />}
@@ -42,7 +44,7 @@ export function ExamineReceiver({ id }: { readonly id: string }) {
           disabled={cases.length === 0}
           onClick={start}
         >
-          {examine.answer ? 'Examine again' : 'Examine receiver'}
+          {examine.response ? 'Examine again' : 'Examine receiver'}
         </Button>
       }
     >
@@ -52,17 +54,17 @@ export function ExamineReceiver({ id }: { readonly id: string }) {
         ) : (
           <details>
             <summary className="text-sm font-medium marker:text-muted">
-              {chosen.length === cases.length
-                ? `All ${count(cases.length, 'case')}`
-                : `${chosen.length} of ${count(cases.length, 'case')}`}
+              {selected.length === cases.length
+                ? `All ${pluralize(cases.length, 'case')}`
+                : `${selected.length} of ${pluralize(cases.length, 'case')}`}
             </summary>
             <div className="mt-3 flex flex-col gap-4">
-              <Choosing cases={cases} left={left} onChange={setLeft} />
-              <Field label="Event type" hint="Events of this type are sent, with its example as data.">
+              <CaseSelection cases={cases} skipped={skipped} onChange={setSkipped} />
+              <Field label="Event type" hint="The type of the events to send, with its example as data.">
                 <Select
                   className="max-w-80"
                   value={eventType}
-                  empty="One that the webhook wants"
+                  empty="One that the webhook subscribes to"
                   options={capabilities?.eventTypes ?? []}
                   onChange={(event) => setEventType(event.currentTarget.value)}
                 />
@@ -73,31 +75,31 @@ export function ExamineReceiver({ id }: { readonly id: string }) {
         <div aria-live="polite" className="flex flex-col gap-3 empty:hidden">
           {examine.isBusy ? (
             <>
-              <p className="text-sm text-muted">Examining, a few seconds as a rule and 30 at most…</p>
+              <p className="text-sm text-muted">Examining. This usually takes a few seconds, at most 30…</p>
               <Progress label="Examining the receiver" value={null} />
             </>
           ) : null}
           {examine.problem ? <ProblemBanner problem={examine.problem} /> : null}
         </div>
         <p role="status" className="sr-only">
-          {examine.answer ? `The examination has ended with the grade ${examine.answer.grade}.` : ''}
+          {examine.response ? `The examination ended with grade ${examine.response.grade}.` : ''}
         </p>
-        {examine.answer ? <ExaminationReport report={examine.answer} /> : null}
+        {examine.response ? <ExaminationReport report={examine.response} /> : null}
       </div>
     </Card>
   );
 }
 
-interface ChoosingProps {
+interface CaseSelectionProps {
   readonly cases: readonly Case[];
-  /** Those that are not tried. */
-  readonly left: ReadonlySet<string>;
+  /** The names of the deselected cases. */
+  readonly skipped: ReadonlySet<string>;
   readonly onChange: (left: ReadonlySet<string>) => void;
 }
 
-function Choosing({ cases, left, onChange }: ChoosingProps) {
+function CaseSelection({ cases, skipped, onChange }: CaseSelectionProps) {
   const toggle = (name: string, isOn: boolean) => {
-    const next = new Set(left);
+    const next = new Set(skipped);
     if (isOn) next.delete(name);
     else next.add(name);
     onChange(next);
@@ -106,15 +108,15 @@ function Choosing({ cases, left, onChange }: ChoosingProps) {
     <>
       <div className="flex gap-2">
         <Button size="small" onClick={() => onChange(new Set())}>
-          Choose all
+          Select all
         </Button>
         <Button size="small" onClick={() => onChange(new Set(cases.map(({ name }) => name)))}>
-          Choose none
+          Select none
         </Button>
       </div>
       {severities.map((severity) => (
         <fieldset key={severity} className="min-w-0">
-          <legend className="mb-1.5 text-sm font-medium">{sentence(severity)}</legend>
+          <legend className="mb-1.5 text-sm font-medium">{sentenceCase(severity)}</legend>
           <div className="grid gap-x-6 gap-y-2 sm:grid-cols-2">
             {cases
               .filter((one) => one.severity === severity)
@@ -122,9 +124,9 @@ function Choosing({ cases, left, onChange }: ChoosingProps) {
                 <Checkbox
                   key={name}
                   label={title}
-                  {...(name === always ? { hint: 'Always tried, and first.' } : {})}
-                  isOn={name === always || !left.has(name)}
-                  disabled={name === always}
+                  {...(name === requiredCase ? { hint: 'Always included, and first.' } : {})}
+                  isOn={name === requiredCase || !skipped.has(name)}
+                  disabled={name === requiredCase}
                   onChange={(isOn) => toggle(name, isOn)}
                 />
               ))}

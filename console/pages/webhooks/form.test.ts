@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { ApiProblem } from '../../client/request.ts';
 import { isAbout } from '../../parts/field.tsx';
 import { matchingTypes, withResource, withType } from './event-selection.ts';
-import { bodyOf, type Draft, isComplete, isSaidByField, newDraft } from './form.tsx';
+import { bodyOf, type Draft, isComplete, isShownByField, newDraft } from './form.tsx';
 
 const draft: Draft = { ...newDraft(undefined), url: 'https://shop.example/webhooks' };
 
 describe('the webhook form', () => {
-  test('starts with all events, standard retries and ten requests at once', () => {
+  test('starts with all events, standard retries and ten concurrent requests', () => {
     expect(newDraft(undefined)).toEqual({
       url: '',
       description: '',
@@ -56,7 +56,7 @@ describe('the webhook form', () => {
   });
 });
 
-describe('where a refusal is shown', () => {
+describe('where an error is shown', () => {
   const about = (param: string | undefined) => new ApiProblem({ status: 400, code: 'x', message: '', param });
 
   test.each([
@@ -84,7 +84,7 @@ describe('where a refusal is shown', () => {
     ['retryProfile', false],
     [undefined, false],
   ])('a webhook problem with %s is shown by a field: %s', (param, isShown) => {
-    expect(isSaidByField(about(param))).toBe(isShown);
+    expect(isShownByField(about(param))).toBe(isShown);
   });
 });
 

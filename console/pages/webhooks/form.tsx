@@ -1,11 +1,11 @@
 import type { ApiProblem } from '../../client/request.ts';
 import type { Application, RetryProfile, Webhook } from '../../client/shapes.ts';
 import { Field, Input, isAbout } from '../../parts/field.tsx';
-import { Choice } from './choice.tsx';
 import { EventPicker } from './event-picker.tsx';
+import { RadioGroup } from './radio-group.tsx';
 import { retryProfiles } from './retry.ts';
 
-/** What the form holds; the number stays text while it is typed. */
+/** Form state; the number stays a string while it is typed. */
 export interface Draft {
   readonly url: string;
   readonly description: string;
@@ -16,7 +16,7 @@ export interface Draft {
 
 const concurrencyMax = 64;
 const urlHint =
-  'Where events are sent by POST: http or https, without credentials. A shared server sends to public addresses only.';
+  'Receives events as POST requests: http or https, without credentials. A shared server sends to public addresses only.';
 
 export function newDraft(defaults: Application['webhookDefaults'] | undefined): Draft {
   return {
@@ -54,13 +54,13 @@ function isConcurrency(text: string): boolean {
   return /^\d{1,2}$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= concurrencyMax;
 }
 
-/** Whether it is worth asking the server. */
+/** Whether the form can be submitted. */
 export function isComplete(draft: Draft): boolean {
   return draft.url.trim() !== '' && draft.eventTypes.length > 0 && isConcurrency(draft.maxConcurrency);
 }
 
-/** Whether one of the fields below says it, so that the dialog need not. */
-export function isSaidByField(problem: ApiProblem | null): boolean {
+/** Whether a field shows the problem, so that the dialog does not repeat it. */
+export function isShownByField(problem: ApiProblem | null): boolean {
   const fields = ['url', 'description', 'eventTypes', 'maxConcurrency', 'secret'];
   return fields.some((field) => isAbout(problem, field));
 }
@@ -102,18 +102,20 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
         onChange={(eventTypes) => set({ eventTypes })}
         error={isAbout(problem, 'eventTypes') ? problem?.message : undefined}
       />
-      <Choice
-        legend="When an attempt fails"
+      <RadioGroup
+        legend="Retry schedule"
         value={draft.retryProfile}
         onChange={(retryProfile) => set({ retryProfile })}
         options={retryProfiles}
       />
       <Field
-        label="Requests at once"
+        label="Concurrent requests"
         problem={problem}
         param="maxConcurrency"
-        error={isConcurrency(draft.maxConcurrency) ? undefined : `A number from 1 to ${concurrencyMax}.`}
-        hint="With 1, first attempts come in the order of the events."
+        error={
+          isConcurrency(draft.maxConcurrency) ? undefined : `Enter a number from 1 to ${concurrencyMax}.`
+        }
+        hint="With 1, first attempts are sent in event order."
       >
         <Input
           inputMode="numeric"
@@ -127,16 +129,15 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
   );
 }
 
-/** The server guards its own network; what a person can do about it depends on who runs the server. */
+/** The server protects its own network; what a person can do about it depends on who runs the server. */
 function NotAllowed() {
   return (
     <div className="rounded-md bg-note-soft px-3 py-2 text-sm text-note">
-      <p className="font-medium">Why this server does not send there</p>
+      <p className="font-medium">Why this URL is not allowed</p>
       <p>
-        It sends by http or https without credentials in the URL, and a shared server only to public
-        addresses, so that nobody reaches its own network through it. Use a public address or a tunnel to your
-        machine. On a server of your own, <code className="font-mono">SANDBANK_PRIVATE_WEBHOOKS=on</code>{' '}
-        allows private addresses.
+        It must be http or https without credentials, and a shared server sends only to public addresses, to
+        protect its own network. Use a public address or a tunnel to your machine. On your own server,{' '}
+        <code className="font-mono">SANDBANK_PRIVATE_WEBHOOKS=on</code> allows private addresses.
       </p>
     </div>
   );

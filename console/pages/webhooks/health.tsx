@@ -1,12 +1,12 @@
 import { useRead } from '../../client/queries.ts';
 import type { Webhook } from '../../client/shapes.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { pluralize } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { count } from '../../parts/words.ts';
 
 type Health = NonNullable<Webhook['health']>;
 
-/** The list does not tell it, so each row asks for its own; the cells of a row share one answer. */
+/** The list response does not include health, so each row requests its own; the cells of a row share the response. */
 function useHealth(id: string): Health | null | undefined {
   const { data, problem } = useRead<Webhook>(`app/developer_api_webhooks/${id}`);
   return problem && data === undefined ? null : data?.health;
@@ -26,7 +26,7 @@ export function HealthCell({ id, show }: HealthCellProps) {
   return <PendingCount health={health} />;
 }
 
-export function HealthState({ health }: { readonly health: Health }) {
+function HealthState({ health }: { readonly health: Health }) {
   if (health.failingSince !== null) {
     return (
       <span className="text-sm whitespace-normal text-bad max-sm:block max-sm:max-w-28">
@@ -39,7 +39,7 @@ export function HealthState({ health }: { readonly health: Health }) {
   return <span className="text-sm text-good">Healthy</span>;
 }
 
-/** The server counts up to this many. */
+/** The server counts up to this number. */
 const pendingMax = 10_000;
 
 function PendingCount({ health }: { readonly health: Health }) {
@@ -47,16 +47,21 @@ function PendingCount({ health }: { readonly health: Health }) {
   return <>{`${pendingDeliveries.toLocaleString('en')}${pendingDeliveries >= pendingMax ? '+' : ''}`}</>;
 }
 
-const unread: Health = { failingSince: null, lastSuccessAt: null, lastFailureAt: null, pendingDeliveries: 0 };
+const unknownHealth: Health = {
+  failingSince: null,
+  lastSuccessAt: null,
+  lastFailureAt: null,
+  pendingDeliveries: 0,
+};
 
 /** The four numbers above a webhook's deliveries. */
 export function HealthTiles({ webhook }: { readonly webhook: Webhook }) {
-  const health = webhook.health ?? unread;
+  const health = webhook.health ?? unknownHealth;
   const tiles = [
     ['Health', <HealthState key="state" health={health} />],
     ['Last success', <Time key="success" at={health.lastSuccessAt} empty="Never" />],
     ['Last failure', <Time key="failure" at={health.lastFailureAt} empty="Never" />],
-    ['Waiting to be sent', count(health.pendingDeliveries, 'delivery', 'deliveries')],
+    ['Pending', pluralize(health.pendingDeliveries, 'delivery', 'deliveries')],
   ] as const;
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line lg:grid-cols-4">

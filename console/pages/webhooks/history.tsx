@@ -5,7 +5,7 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar, FilterDate, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { DeliveryTable } from '../deliveries/table.tsx';
 
-/** What was and will be sent to one endpoint. */
+/** Past and pending deliveries to one endpoint. */
 export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
   const [filters, setFilters] = useFilters('status', 'eventType', 'eventId', 'createdAfter', 'createdBefore');
   const list = useList<Delivery>('app/developer_api_webhook_deliveries', { ...filters, webhookId });
@@ -63,9 +63,9 @@ export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
           isFiltered ? (
             <EmptyState title="No delivery matches">Change the filters, or clear them.</EmptyState>
           ) : (
-            <EmptyState title="Nothing was sent yet">
-              As soon as an event of a chosen type happens, its delivery is shown here with every attempt.
-              Send a test event to try the endpoint now.
+            <EmptyState title="No deliveries yet">
+              Deliveries appear here with every attempt as soon as a matching event occurs. Send a test event
+              to try the endpoint now.
             </EmptyState>
           )
         }

@@ -13,7 +13,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { ownerName, useApplications } from './applications.ts';
 import { CreateWebhook } from './create.tsx';
 import { HealthCell } from './health.tsx';
-import { WantedEvents } from './wanted-events.tsx';
+import { SubscribedEvents } from './subscribed-events.tsx';
 
 export function WebhookList() {
   const isAllowed = useAllowed('developer');
@@ -23,7 +23,7 @@ export function WebhookList() {
   const list = useList<Webhook>('app/developer_api_webhooks', filters);
   const isFiltered = filters.status !== undefined;
   const button = isAllowed ? (
-    <Button look="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
+    <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create webhook
     </Button>
   ) : undefined;
@@ -31,7 +31,7 @@ export function WebhookList() {
     <>
       <PageHeader
         title="Webhooks"
-        description="URLs of yours that get a signed POST for every event they want."
+        description="Your URLs that receive a signed POST request for every subscribed event."
         actions={button}
       />
       <FilterBar onClear={isFiltered ? () => setFilters({ status: undefined }) : undefined}>
@@ -68,24 +68,20 @@ function NoMatch() {
 
 function NoWebhooks({ button }: { readonly button: React.ReactNode }) {
   return (
-    <EmptyState
-      icon={<WebhookIcon aria-hidden size={20} />}
-      title="Be told when something happens"
-      action={button}
-    >
-      A webhook sends every event that you choose to a URL of yours, signed, and tries again until it is
-      taken.
+    <EmptyState icon={<WebhookIcon aria-hidden size={20} />} title="Get notified of events" action={button}>
+      A webhook sends the events that you select to your URL, signed, and retries until your server accepts
+      them.
     </EmptyState>
   );
 }
 
-const reasonWords: Readonly<Record<NonNullable<Webhook['disabledReason']>, string>> = {
+const disabledReasonLabels: Readonly<Record<NonNullable<Webhook['disabledReason']>, string>> = {
   requested: 'By request',
-  gone: 'Answered 410 Gone',
+  gone: 'Responded 410 Gone',
   failing: 'Failed for five days',
 };
 
-/** Every application of the organization sees them, so the owner is named as soon as there is more than one. */
+/** All applications of the organization share webhooks, so the owner is shown if there is more than one application. */
 function columnsFor(applications: readonly Application[]): readonly Column<Webhook>[] {
   const isShared = applications.length > 1;
   return [
@@ -100,7 +96,7 @@ function columnsFor(applications: readonly Application[]): readonly Column<Webho
               {url}
             </span>
             <span className="line-clamp-1 text-sm font-normal break-all text-muted">
-              {[description, owner].filter((words) => words !== null).join(' · ')}
+              {[description, owner].filter((part) => part !== null).join(' · ')}
             </span>
           </span>
         );
@@ -114,7 +110,7 @@ function columnsFor(applications: readonly Application[]): readonly Column<Webho
           {disabledReason === null ? (
             <HealthCell id={id} show="state" />
           ) : (
-            <span className="text-sm text-muted">{reasonWords[disabledReason]}</span>
+            <span className="text-sm text-muted">{disabledReasonLabels[disabledReason]}</span>
           )}
         </span>
       ),
@@ -126,6 +122,6 @@ function columnsFor(applications: readonly Application[]): readonly Column<Webho
       align: 'right',
       cell: ({ id }) => <HealthCell id={id} show="pending" />,
     },
-    { header: 'Events', isMinor: true, cell: ({ eventTypes }) => <WantedEvents types={eventTypes} /> },
+    { header: 'Events', isMinor: true, cell: ({ eventTypes }) => <SubscribedEvents types={eventTypes} /> },
   ];
 }

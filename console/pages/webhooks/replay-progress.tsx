@@ -6,11 +6,11 @@ import { Card } from '../../parts/card.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { pluralize } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { count } from '../../parts/words.ts';
 import { useRefresh } from '../deliveries/refresh.ts';
 
-/** What has come of a replay so far. Its id lives in the URL, so that it can be left and come back to. */
+/** Progress of a replay. Its id is in the URL, so that the person can leave the page and return. */
 export function ReplayProgress({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { data, problem, refresh } = useRead<Replay>(
     `app/developer_api_webhook_replays/${encodeURIComponent(id)}`,
@@ -38,7 +38,7 @@ export function ReplayProgress({ id, onClose }: { readonly id: string; readonly 
 }
 
 function Window({ replay }: { readonly replay: Replay }) {
-  const what = { failed: 'What failed', missing: 'What was never sent', all: 'Everything' }[replay.select];
+  const what = { failed: 'Failed events', missing: 'Events never sent', all: 'All events' }[replay.select];
   return (
     <>
       {what} from <Time at={replay.from} show="absolute" /> to <Time at={replay.to} show="absolute" />
@@ -49,19 +49,19 @@ function Window({ replay }: { readonly replay: Replay }) {
 function Numbers({ replay }: { readonly replay: Replay }) {
   const { pending, succeeded, failed } = replay.deliveries ?? { pending: 0, succeeded: 0, failed: 0 };
   const done = succeeded + failed;
-  // While it runs, nobody knows how many there will be.
+  // While the replay runs, the total is unknown.
   const value = replay.status === 'running' ? null : replay.replayed === 0 ? 1 : done;
   return (
     <div className="flex flex-col gap-2">
-      <Progress label="Deliveries that came to an end" value={value} max={Math.max(1, replay.replayed)} />
+      <Progress label="Finished deliveries" value={value} max={Math.max(1, replay.replayed)} />
       <p role="status" className="text-sm text-muted">
-        {replay.status === 'running' ? 'Still looking through the window. ' : ''}
-        {count(replay.replayed, 'delivery', 'deliveries')} made: {succeeded} succeeded, {failed} failed,{' '}
-        {pending} pending.
+        {replay.status === 'running' ? 'Still scanning the window. ' : ''}
+        {pluralize(replay.replayed, 'delivery', 'deliveries')} created: {succeeded} succeeded, {failed}{' '}
+        failed, {pending} pending.
       </p>
       {pending > 0 && replay.status === 'completed' ? (
         <p className="text-sm text-muted">
-          Pending ones are tried again by the application’s clock: advance it to see the rest now.
+          Pending deliveries are retried on the application clock: advance it to finish them now.
         </p>
       ) : null}
     </div>

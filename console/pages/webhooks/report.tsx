@@ -3,7 +3,7 @@ import type { Examination, ExaminedCase } from '../../client/shapes.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { StatusBadge, type Tone } from '../../parts/status-badge.tsx';
-import { classes, count, sentence } from '../../parts/words.ts';
+import { classes, pluralize, sentenceCase } from '../../parts/text.ts';
 
 const tones: Readonly<Record<Examination['grade'], string>> = {
   A: 'bg-good-soft text-good',
@@ -13,18 +13,18 @@ const tones: Readonly<Record<Examination['grade'], string>> = {
   F: 'bg-bad-soft text-bad',
 };
 
-const words: Readonly<Record<Examination['grade'], string>> = {
-  A: 'Nothing to mend.',
-  B: 'Sound, with trifles to mend.',
-  C: 'Something major is to be mended.',
-  D: 'Much is to be mended.',
-  F: 'Not fit for use: something critical failed.',
+const gradeDescriptions: Readonly<Record<Examination['grade'], string>> = {
+  A: 'No findings.',
+  B: 'Minor findings only.',
+  C: 'One or two major cases failed.',
+  D: 'Three or more major cases failed.',
+  F: 'A critical case failed.',
 };
 
-/** A graded report: what to mend first, what passed folded away. */
+/** A graded report: findings first, passed cases collapsed. */
 export function ExaminationReport({ report }: { readonly report: Examination }) {
   const { grade, score, cases, message } = report;
-  const toMend = cases.filter(({ outcome }) => outcome !== 'passed');
+  const findings = cases.filter(({ outcome }) => outcome !== 'passed');
   const passed = cases.filter(({ outcome }) => outcome === 'passed');
   const tally = (['failed', 'warned', 'passed'] as const)
     .map((outcome) => [outcome, cases.filter((one) => one.outcome === outcome).length] as const)
@@ -44,9 +44,9 @@ export function ExaminationReport({ report }: { readonly report: Examination }) 
           {grade}
         </p>
         <div className="min-w-0">
-          <p className="font-medium">{message === null ? words[grade] : 'It ended early.'}</p>
+          <p className="font-medium">{message === null ? gradeDescriptions[grade] : 'It ended early.'}</p>
           <p className="text-sm text-muted">
-            {score} of 100 points. {tally === '' ? 'Nothing was tried' : sentence(tally)}, with{' '}
+            {score} of 100 points. {tally === '' ? 'No cases ran' : sentenceCase(tally)}, with{' '}
             <code className="font-mono">{report.eventType}</code>, in {(report.durationMs / 1_000).toFixed(1)}{' '}
             s.
           </p>
@@ -59,16 +59,16 @@ export function ExaminationReport({ report }: { readonly report: Examination }) 
           <p className="min-w-0 break-words">{message}</p>
         </div>
       )}
-      {toMend.length > 0 ? (
+      {findings.length > 0 ? (
         <ul className="divide-y rounded-md border">
-          {toMend.map((one) => (
+          {findings.map((one) => (
             <li key={one.name} className="px-4 py-3.5">
-              <ToMend one={one} />
+              <Finding one={one} />
             </li>
           ))}
         </ul>
       ) : null}
-      {passed.length > 0 ? <Passed cases={passed} isOpen={toMend.length === 0} /> : null}
+      {passed.length > 0 ? <Passed cases={passed} isOpen={findings.length === 0} /> : null}
     </section>
   );
 }
@@ -79,9 +79,9 @@ const severityTones: Readonly<Record<ExaminedCase['severity'], Tone>> = {
   minor: 'quiet',
 };
 
-function ToMend({ one }: { readonly one: ExaminedCase }) {
+function Finding({ one }: { readonly one: ExaminedCase }) {
   const errors = [...new Set(one.attempts.flatMap(({ error }) => error ?? []))];
-  const untold = errors.filter((error) => !one.advice?.includes(error));
+  const otherErrors = errors.filter((error) => !one.advice?.includes(error));
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
@@ -93,7 +93,7 @@ function ToMend({ one }: { readonly one: ExaminedCase }) {
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
         {[
           ['Expected', one.expected],
-          ['Came', one.received],
+          ['Received', one.received],
         ].map(([name, value]) => (
           <div key={name} className="flex gap-1.5">
             <dt className="text-muted">{name}</dt>
@@ -101,7 +101,7 @@ function ToMend({ one }: { readonly one: ExaminedCase }) {
           </div>
         ))}
       </dl>
-      {untold.map((error) => (
+      {otherErrors.map((error) => (
         <p key={error} className="text-sm break-words">
           {error}
         </p>
@@ -116,7 +116,7 @@ function Passed({ cases, isOpen }: { readonly cases: readonly ExaminedCase[]; re
   return (
     <details open={isOpen}>
       <summary className="text-sm font-medium marker:text-muted">
-        {count(cases.length, 'case')} passed
+        {pluralize(cases.length, 'case')} passed
       </summary>
       <ul className="mt-2 divide-y rounded-md border">
         {cases.map(({ name, title, received }) => (

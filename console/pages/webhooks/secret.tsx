@@ -8,32 +8,32 @@ const webhook = new Webhook(process.env.WEBHOOK_SECRET);
 const event = webhook.verify(rawBody, headers);`;
 
 /** How a receiver uses the signing secret. */
-export function Verifying() {
+export function VerificationExample() {
   return (
     <div className="flex flex-col gap-2">
       <p className="text-sm text-muted">
-        Every request is signed by the Standard Webhooks specification, whose libraries verify it. Give them
-        the body as it came, before anything parses it:
+        Requests are signed according to the Standard Webhooks specification; its libraries verify them. Pass
+        the raw body, before parsing:
       </p>
       <CodeBlock title="Verifying in Node.js" code={verification} />
     </div>
   );
 }
 
-export interface OwnSecretProps {
+export interface CustomSecretFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
   readonly problem: ApiProblem | null;
 }
 
-export function OwnSecret({ value, onChange, problem }: OwnSecretProps) {
+export function CustomSecretField({ value, onChange, problem }: CustomSecretFieldProps) {
   return (
     <Field
-      label="Secret of your own"
+      label="Custom secret"
       isOptional
       problem={problem}
       param="secret"
-      hint="whsec_ and 24 to 64 bytes in base64. Left empty, a secret is made for you."
+      hint="whsec_ and 24 to 64 bytes in base64. Leave empty to generate one."
     >
       <Input
         isMono

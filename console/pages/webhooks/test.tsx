@@ -13,7 +13,7 @@ import { AttemptSummary, AttemptView } from '../deliveries/attempt.tsx';
 
 const ownType = 'webhook.tested';
 
-/** One real, signed event, and what the receiver says to it. */
+/** Sends one real, signed event and shows the receiver's response. */
 export function TestWebhook({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const events = useCapabilities()?.events ?? [];
   const [type, setType] = useState(ownType);
@@ -28,25 +28,25 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
       onOpenChange={onClose}
       size="large"
       title="Send a test event"
-      description="It is real and signed, goes to this endpoint only, is tried once, and also when it is disabled."
+      description="Sends one real, signed event to this endpoint, even if it is disabled. No retries."
       footer={
         <>
-          {test.answer ? (
-            <Anchor to={`deliveries/${test.answer.id}`} className={buttonClass()}>
-              Open the delivery
+          {test.response ? (
+            <Anchor to={`deliveries/${test.response.id}`} className={buttonClass()}>
+              Open delivery
             </Anchor>
           ) : (
             <Button onClick={onClose}>Close</Button>
           )}
-          <Button look="primary" isBusy={test.isBusy} onClick={send}>
-            {test.answer ? 'Send again' : 'Send test event'}
+          <Button variant="primary" isBusy={test.isBusy} onClick={send}>
+            {test.response ? 'Send again' : 'Send test event'}
           </Button>
         </>
       }
     >
       <Field
         label="Event type"
-        hint={events.find((event) => event.type === type)?.description ?? 'The example of the type is sent.'}
+        hint={events.find((event) => event.type === type)?.description ?? 'Sends the example of the type.'}
       >
         <Select
           value={type}
@@ -62,7 +62,7 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
           </>
         ) : null}
         {test.problem ? <ProblemBanner problem={test.problem} /> : null}
-        {test.answer ? <Outcome delivery={test.answer} /> : null}
+        {test.response ? <Outcome delivery={test.response} /> : null}
       </div>
     </Dialog>
   );
@@ -71,7 +71,7 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
 function Outcome({ delivery }: { readonly delivery: Delivery }) {
   const attempt = delivery.attempts?.at(-1);
   return (
-    <section aria-label="What the receiver said" className="flex flex-col gap-3">
+    <section aria-label="Receiver response" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-3">
         <StatusBadge status={delivery.status} />
         {attempt ? <AttemptSummary attempt={attempt} /> : null}

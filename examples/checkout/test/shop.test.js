@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => sandbank.close());
 
-/** A tenant and a shop for one test: tests run side by side on one server and never meet. */
+/** A tenant and a shop for one test: tests run concurrently on one server and are isolated. */
 async function openShop(options) {
   const tenant = await sandbank.tenant(options);
   const shop = new Shop(tenant.client);
@@ -18,18 +18,18 @@ async function openShop(options) {
 }
 
 describe('the shop', { concurrency: true }, () => {
-  test('is paid when the payment is captured', async () => {
+  test('marks the order as paid when the payment is captured', async () => {
     const { tenant, shop } = await openShop();
     const payment = await shop.checkout({ number: '1', amount: 1_250, currency: 'EUR' });
     await tenant.client.payments.advance(payment.id, { to: 'captured' });
-    // Resolves when what is due was delivered: the order is up to date behind it.
+    // Resolves when all due webhooks are delivered, so the order is up to date.
     await tenant.clock.advance({ seconds: 1 });
     assert.equal(shop.order('1').status, 'paid');
     await tenant.ledger.assertBalanced();
     await shop.close();
   });
 
-  test('is told of a decline', async () => {
+  test('marks the order as unpaid after a decline', async () => {
     const { tenant, shop } = await openShop();
     const { id } = await shop.checkout({
       ...{ number: '2', amount: 900, currency: 'EUR' },
@@ -42,7 +42,7 @@ describe('the shop', { concurrency: true }, () => {
     await shop.close();
   });
 
-  test('hears of an authorization that lapses a week later, in milliseconds', async () => {
+  test('handles an authorization that expires after a week, in milliseconds', async () => {
     const { tenant, shop } = await openShop({ clock: 'frozen' });
     const payment = await shop.checkout({ number: '3', amount: 4_000, currency: 'GBP' });
     await tenant.client.payments.advance(payment.id, { to: 'authorized' });
@@ -52,32 +52,32 @@ describe('the shop', { concurrency: true }, () => {
     await shop.close();
   });
 
-  test('is paid once when the answer to its request is lost', async () => {
+  test('pays once when the response is lost', async () => {
     const { tenant, shop } = await openShop();
     await tenant.client.faultPlans.create({
       ...{ on: 'requests', count: 1, operations: ['createPayment'] },
       fault: { type: 'lose_answer' },
     });
-    // The payment is made, the answer never comes, and the client asks again with the same key.
+    // The payment is created, the response is lost, and the client retries with the same key.
     await shop.checkout({ number: '4', amount: 700, currency: 'EUR' });
     const { data } = await tenant.client.payments.list();
     assert.equal(data.length, 1);
     await shop.close();
   });
 
-  test('is not confused by webhooks that come twice', async () => {
+  test('handles duplicate webhooks', async () => {
     const { tenant, shop } = await openShop();
     await tenant.client.faultPlans.create({ on: 'webhooks', share: 100, fault: { type: 'duplicate' } });
     const payment = await shop.checkout({ number: '5', amount: 1_000, currency: 'EUR' });
     await tenant.client.payments.advance(payment.id, { to: 'captured' });
-    await shop.giveBack('5', 1_000);
+    await shop.refund('5', 1_000);
     await tenant.clock.advance({ seconds: 60 });
-    assert.equal(shop.order('5').status, 'given back');
+    assert.equal(shop.order('5').status, 'refunded');
     await tenant.ledger.assertBalanced();
     await shop.close();
   });
 
-  test('starts from a prepared state when that is forked', async () => {
+  test('can be tested from a forked state', async () => {
     const { tenant, shop } = await openShop();
     const payment = await shop.checkout({ number: '6', amount: 2_000, currency: 'EUR' });
     await tenant.client.payments.advance(payment.id, { to: 'settled' });

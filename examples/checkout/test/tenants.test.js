@@ -3,25 +3,25 @@ import { after, before, describe, test } from 'node:test';
 import { startSandbank } from 'sandbank/testing';
 
 const count = 50;
-/** With so many at once, a busy machine takes longer than the usual ten seconds. */
-const patience = { timeoutMs: 120_000 };
+/** With 50 tenants at once, a busy machine needs more than the default ten seconds. */
+const longTimeout = { timeoutMs: 120_000 };
 let sandbank;
 before(async () => {
   sandbank = await startSandbank();
 });
 after(() => sandbank.close());
 
-describe(`${count} tenants on one server, all at once`, { concurrency: count }, () => {
+describe(`${count} concurrent tenants on one server`, { concurrency: count }, () => {
   for (let number = 1; number <= count; number += 1) {
-    test(`tenant ${number} sees its own world and its own time`, async () => {
+    test(`tenant ${number} has its own data and its own clock`, async () => {
       const tenant = await sandbank.tenant({ name: `tenant ${number}`, clock: 'frozen' });
       const webhooks = await tenant.webhooks.capture({ eventTypes: ['payment.*'] });
       const payment = await tenant.client.payments.create({ amount: number * 100, currency: 'EUR' });
       await tenant.client.payments.advance(payment.id, { to: 'settled' });
 
-      const settled = await webhooks.waitFor('payment.settled', patience);
+      const settled = await webhooks.waitFor('payment.settled', longTimeout);
       assert.equal(settled.event.data.amount, number * 100);
-      const event = await tenant.events.waitFor('payment.settled', patience);
+      const event = await tenant.events.waitFor('payment.settled', longTimeout);
       assert.equal(event.data.id, payment.id);
 
       const before = await tenant.clock.now();
@@ -42,7 +42,7 @@ describe(`${count} tenants on one server, all at once`, { concurrency: count }, 
   }
 });
 
-test('what all of them have met is in the report', async () => {
+test('the coverage report includes all tenants', async () => {
   const { sections } = await sandbank.coverage();
   const moves = sections.find(({ kind }) => kind === 'move');
   assert.ok(moves.items.some(({ name, count: met }) => name.startsWith('payment.') && met >= count));

@@ -1,10 +1,12 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstant } from '../../kernel/list.ts';
 import { scopes } from '../../kernel/permissions.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { nullable, strict, Time, text } from '../../kernel/schema.ts';
+import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import {
   type ApiKeySettings,
   apiKeyMachine,
@@ -13,10 +15,11 @@ import {
   rotateApiKey,
   updateApiKey,
 } from './machine.ts';
+import { prepareCreateApiKey, prepareRotateApiKey, prepareUpdateApiKey } from './prepare.ts';
 import { findKeys } from './store.ts';
 import { type ApiKeyRow, apiKeysTable } from './table.ts';
 
-/** A key is shown in the answer that makes it, and its hash never. */
+/** Only the response that creates a key contains it. No response contains its hash. */
 export const apiKeyResource: Resource<ApiKeyRow> = {
   name: 'api_key',
   table: apiKeysTable,
@@ -93,12 +96,12 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     path: 'api_keys',
     level,
     role: 'viewer',
-    summary: 'The keys of the application, newest first, with their last use',
+    summary: 'List the API keys of the application with their last use, newest first',
     read: ({ reader, principal, now }) =>
       findKeys(reader, principal.orgId, principal.appId).then((keys) => ({
         data: keys.map((key) => ({
           ...apiKeyResource.present(key),
-          // Nothing happens to a key at the moment at which it expires: it is seen when somebody looks.
+          // Expiry does not change the row: the status is computed when the list is read.
           status:
             key.status === 'active' && key.expiresAt !== null && key.expiresAt <= now
               ? 'expired'
@@ -110,25 +113,27 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
         nextCursor: null,
       })),
   },
-  {
+  consoleWriteRoute({
     operationId: 'createApiKey',
     method: 'POST',
     path: 'api_keys',
     level,
     role: 'developer',
-    summary: 'Make a key; the answer shows it, once',
+    summary: 'Create an API key; only this response contains it',
     body: CreateBody,
     target: null,
     command: createApiKey,
     input: ({ principal, body }) => ({
       settings: {
         ...{ expiresAt: null, allowedCidrs: [], mayReset: false },
-        ...settingsOf(body as Static<typeof CreateBody>),
+        ...settingsOf(body),
+        ...{ name: body.name, scopes: body.scopes },
       },
       mayGrantReset: principal.mayReset,
     }),
-  },
-  {
+    prepare: prepareCreateApiKey,
+  }),
+  consoleWriteRoute({
     operationId: 'updateApiKey',
     method: 'POST',
     path: 'api_keys/{id}/update',
@@ -139,39 +144,40 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     target: 'api_key',
     command: updateApiKey,
     input: ({ principal, params, body }) => ({
-      id: params.id ?? '',
-      patch: settingsOf(body as Static<typeof UpdateBody>),
+      id: idFrom('api_key', params.id),
+      patch: settingsOf(body),
       mayGrantReset: principal.mayReset,
     }),
-  },
-  {
+    prepare: prepareUpdateApiKey,
+  }),
+  consoleWriteRoute({
     operationId: 'rotateApiKey',
     method: 'POST',
     path: 'api_keys/{id}/rotate',
     level,
     role: 'developer',
-    summary: 'Make a new key with the same rights; the one before ends after the overlap',
+    summary: 'Create a new key with the same permissions; the old key expires after the overlap',
     body: RotateBody,
     isBodyOptional: true,
     target: 'api_key',
     command: rotateApiKey,
     input: ({ principal, params, body }) => ({
-      id: params.id ?? '',
+      id: idFrom('api_key', params.id),
       mayGrantReset: principal.mayReset,
-      overlapSeconds:
-        (body as Static<typeof RotateBody>).overlapSeconds ?? limits.apiKeyOverlapSecondsDefault,
+      overlapSeconds: body.overlapSeconds ?? limits.apiKeyOverlapSecondsDefault,
     }),
-  },
-  {
+    prepare: prepareRotateApiKey,
+  }),
+  consoleWriteRoute({
     operationId: 'revokeApiKey',
     method: 'POST',
     path: 'api_keys/{id}/revoke',
     level,
     role: 'developer',
-    summary: 'End a key at once and for ever',
+    summary: 'Revoke a key immediately and permanently',
     allowsArchived: true,
     target: 'api_key',
     command: revokeApiKey,
-    input: ({ params }) => ({ id: params.id ?? '' }),
-  },
+    input: ({ params }) => ({ id: idFrom('api_key', params.id) }),
+  }),
 ];

@@ -5,15 +5,16 @@ import {
   type CommandKind,
   change,
   type LoadedRows,
+  type PreparedCommand,
 } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id, noApplication } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { defineMachine, refuseMove } from '../../kernel/machine.ts';
+import { type ActionOf, defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import type { ApiKeyRow, NewApiKey } from './table.ts';
 
-export const apiKeyMachine = defineMachine<ApiKeyRow>({
+export const apiKeyMachine = defineMachine<ApiKeyRow>()({
   resource: 'api_key',
   states: ['active', 'revoked'],
   moves: [
@@ -24,25 +25,27 @@ export const apiKeyMachine = defineMachine<ApiKeyRow>({
       from: ['active'],
       to: ['active'],
       event: 'rotated',
-      // Its end is the overlap's by then, and would become that of the key after it.
+      // A rotated key expires with its overlap, and a second rotation would pass this expiry on to the next key.
       when: { description: 'it was not rotated before', holds: ({ replacedBy }) => replacedBy === null },
     },
     { action: 'revoke', from: ['active'], to: ['revoked'], event: 'revoked' },
   ],
 });
 
+type ApiKeyAction = ActionOf<typeof apiKeyMachine>;
+
 export type ApiKeySettings = Pick<ApiKeyRow, 'name' | 'scopes' | 'allowedCidrs' | 'expiresAt' | 'mayReset'>;
 
 export interface DeclareApiKey {
-  readonly id: string;
-  readonly appId: string;
+  readonly id: Id<'api_key'>;
+  readonly appId: Id<'application'>;
   readonly hash: Uint8Array;
   readonly lastFour: string;
   readonly settings: ApiKeySettings;
   readonly isRevoked: boolean;
 }
 
-/** Makes the key so. A revoked key stays revoked whatever is declared: nothing brings a key back. */
+/** Creates or updates the key as declared. A revoked key stays revoked: nothing restores a key. */
 export const declareApiKey: CommandKind<DeclareApiKey> = {
   name: 'api_keys.declare',
   success: 'ok',
@@ -95,47 +98,53 @@ function isSame(row: ApiKeyRow, settings: ApiKeySettings): boolean {
   );
 }
 
-/** Who may reset an organization decides which keys may. */
-export interface KeyManager {
+/** Only a caller who may reset the organization can grant that permission to a key. */
+interface KeyManager {
   readonly mayGrantReset: boolean;
 }
 
 export interface CreateApiKey extends KeyManager {
   readonly settings: ApiKeySettings;
-  readonly made: NewApiKey;
-  /** How many active ones the application has already, counted before. */
+  readonly created: NewApiKey;
+  /** The number of active keys of the application, counted before the command. */
   readonly others: number;
 }
 
-// What has to do with keys goes by the wall clock: a frozen application shall not make them immortal.
-export const createApiKey: CommandKind<CreateApiKey> = {
+// Keys use the wall clock: a frozen application clock must not stop them from expiring.
+export const createApiKey: PreparedCommand<CreateApiKey> = {
   name: 'api_keys.create',
   success: 'created',
+  needsPrepare: true,
   answersWithSecret: true,
   reads: () => [],
   authorize: ({ settings, mayGrantReset }) => refuseReset(settings.mayReset, mayGrantReset),
-  decide: ({ settings, made, others }, { orgId, appId, suffix, wallNow }) => {
-    const crowded = refuseCrowd(others) ?? refusePast(settings.expiresAt ?? null, wallNow);
-    if (crowded) return crowded;
+  decide: ({ settings, created, others }, { orgId, appId, suffix, wallNow }) => {
+    const refusal = refuseTooMany(others) ?? refusePast(settings.expiresAt ?? null, wallNow);
+    if (refusal) return refusal;
     const id = formatId('api_key', suffix);
-    const row = newKey({ orgId, id, appId: appId ?? '', ...settings, replaces: null }, made, wallNow);
-    return shownOnce([change(apiKeyMachine, 'create', null, row)], row, made);
+    const row = newKey(
+      { orgId, id, appId: appId ?? noApplication, ...settings, replaces: null },
+      created,
+      wallNow,
+    );
+    return acceptedWithKey([change(apiKeyMachine, 'create', null, row)], row, created);
   },
 };
 
 export interface UpdateApiKey extends KeyManager {
-  readonly id: string;
+  readonly id: Id<'api_key'>;
   readonly patch: Partial<ApiKeySettings>;
 }
 
-export const updateApiKey: CommandKind<UpdateApiKey> = {
+export const updateApiKey: PreparedCommand<UpdateApiKey> = {
   name: 'api_keys.update',
   success: 'ok',
+  needsPrepare: true,
   reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
   authorize: ({ id, patch, mayGrantReset }, { appId }, rows) =>
     refuseReset(patch.mayReset === true || hasReset(rows, id, appId), mayGrantReset),
   decide: ({ id, patch }, { appId, wallNow }, rows) => {
-    const before = ready(rows, id, appId, 'update');
+    const before = findFor(rows, id, appId, 'update');
     if ('ok' in before) return before;
     const past = patch.expiresAt === undefined ? undefined : refusePast(patch.expiresAt, wallNow);
     if (past) return past;
@@ -147,24 +156,25 @@ export const updateApiKey: CommandKind<UpdateApiKey> = {
 };
 
 export interface RotateApiKey extends KeyManager {
-  readonly id: string;
+  readonly id: Id<'api_key'>;
   readonly overlapSeconds: number;
-  readonly made: NewApiKey;
+  readonly created: NewApiKey;
   readonly others: number;
 }
 
-/** A new key with the same rights; the one before goes on for the overlap, so that no caller is cut off in between. */
-export const rotateApiKey: CommandKind<RotateApiKey> = {
+/** Creates a key with the same permissions. The old key stays valid for the overlap, so that no client loses access. */
+export const rotateApiKey: PreparedCommand<RotateApiKey> = {
   name: 'api_keys.rotate',
   success: 'created',
+  needsPrepare: true,
   answersWithSecret: true,
   reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
   authorize: ({ id, mayGrantReset }, { appId }, rows) =>
     refuseReset(hasReset(rows, id, appId), mayGrantReset),
-  decide: ({ id, overlapSeconds, made, others }, { appId, suffix, wallNow }, rows) => {
-    const before = ready(rows, id, appId, 'rotate');
+  decide: ({ id, overlapSeconds, created, others }, { appId, suffix, wallNow }, rows) => {
+    const before = findFor(rows, id, appId, 'rotate');
     if ('ok' in before) return before;
-    const refusal = refuseCrowd(others) ?? refusePast(before.expiresAt, wallNow);
+    const refusal = refuseTooMany(others) ?? refusePast(before.expiresAt, wallNow);
     if (refusal) return refusal;
     const until = wallNow + overlapSeconds * 1000;
     const after = {
@@ -174,40 +184,45 @@ export const rotateApiKey: CommandKind<RotateApiKey> = {
       version: before.version + 1,
       updatedAt: wallNow,
     };
-    const row = newKey({ ...before, id: formatId('api_key', suffix), replaces: before.id }, made, wallNow);
-    return shownOnce(
+    const row = newKey({ ...before, id: formatId('api_key', suffix), replaces: before.id }, created, wallNow);
+    return acceptedWithKey(
       [change(apiKeyMachine, 'rotate', before, after), change(apiKeyMachine, 'create', null, row)],
       row,
-      made,
+      created,
     );
   },
 };
 
-export const revokeApiKey: CommandKind<{ readonly id: string }> = {
+export const revokeApiKey: CommandKind<{ readonly id: Id<'api_key'> }> = {
   name: 'api_keys.revoke',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'api_key', id, lock: 'update' }],
   decide: ({ id }, { appId, wallNow }, rows) => {
-    const before = ready(rows, id, appId, 'revoke');
+    const before = findFor(rows, id, appId, 'revoke');
     if ('ok' in before) return before;
     const row: ApiKeyRow = { ...before, status: 'revoked', version: before.version + 1, updatedAt: wallNow };
     return accepted([change(apiKeyMachine, 'revoke', before, row)], 'api_key', row);
   },
 };
 
-/** A key of another application is as little there as one of another organization. */
-function ready(rows: LoadedRows, id: string, appId: string | null, action: string): ApiKeyRow | Refusal {
+/** A key of another application is not found, like a key of another organization. */
+function findFor(
+  rows: LoadedRows,
+  id: Id<'api_key'>,
+  appId: Id<'application'> | null,
+  action: ApiKeyAction,
+): ApiKeyRow | Refusal {
   const before = rows.get<ApiKeyRow>('api_key', id);
   if (!before || before.appId !== appId) return refuse('resource_not_found');
   return refuseMove(apiKeyMachine, action, before) ?? before;
 }
 
-function hasReset(rows: LoadedRows, id: string, appId: string | null): boolean {
+function hasReset(rows: LoadedRows, id: Id<'api_key'>, appId: Id<'application'> | null): boolean {
   const row = rows.get<ApiKeyRow>('api_key', id);
   return row?.appId === appId && row?.mayReset === true;
 }
 
-/** Nobody gets a key that may do more than they may themselves. */
+/** A key never has a permission that the person who manages it does not have. */
 function refuseReset(concernsReset: boolean, mayGrantReset: boolean): Refusal | undefined {
   if (!concernsReset || mayGrantReset) return undefined;
   return refuse('role_missing', {
@@ -216,7 +231,7 @@ function refuseReset(concernsReset: boolean, mayGrantReset: boolean): Refusal | 
   });
 }
 
-function refuseCrowd(others: number): Refusal | undefined {
+function refuseTooMany(others: number): Refusal | undefined {
   if (others < limits.apiKeysPerApplicationMax) return undefined;
   return refuse('limit_reached', {
     message: `An application has at most ${limits.apiKeysPerApplicationMax} active API keys. Revoke some first.`,
@@ -228,20 +243,20 @@ function refusePast(expiresAt: Instant | null, wallNow: Instant): Refusal | unde
   return refuse('invalid_request', { message: 'The key would have expired already.', param: '/expiresAt' });
 }
 
-type KeyOf = ApiKeySettings & Pick<ApiKeyRow, 'orgId' | 'id' | 'appId' | 'replaces'>;
+type NewKeyFields = ApiKeySettings & Pick<ApiKeyRow, 'orgId' | 'id' | 'appId' | 'replaces'>;
 
 export function newKey(
-  { orgId, id, appId, name, scopes, allowedCidrs, expiresAt, mayReset, replaces }: KeyOf,
-  made: NewApiKey,
+  { orgId, id, appId, name, scopes, allowedCidrs, expiresAt, mayReset, replaces }: NewKeyFields,
+  created: NewApiKey,
   now: Instant,
 ): ApiKeyRow {
   return {
     ...{ orgId, id, appId, name, scopes, allowedCidrs, expiresAt, mayReset, replaces, replacedBy: null },
-    ...{ hash: made.hash, lastFour: made.key.slice(-4) },
+    ...{ hash: created.hash, lastFour: created.key.slice(-4) },
     ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
   };
 }
 
-function shownOnce(changes: readonly Change[], row: ApiKeyRow, { key }: NewApiKey): Accepted {
+function acceptedWithKey(changes: readonly Change[], row: ApiKeyRow, { key }: NewApiKey): Accepted {
   return { ...accepted(changes, 'api_key', row), secrets: { key } };
 }

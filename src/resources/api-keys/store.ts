@@ -1,17 +1,18 @@
 import type { WebhookDefaults } from '../../kernel/application-settings.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { ActivePlan, RequestFault } from '../../kernel/fault.ts';
+import type { Id } from '../../kernel/ids.ts';
 import type { Scope } from '../../kernel/permissions.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
 import { activePlans } from '../fault-plans/table.ts';
 import { type ApiKeyRow, apiKeysTable } from './table.ts';
 
-/** A key with the names of what it belongs to: all that a request needs to know about its caller. */
+/** A key with its organization and application: everything that a request needs to know about its caller. */
 export interface KeyOwner {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly orgName: string;
-  readonly appId: string;
+  readonly appId: Id<'application'>;
   readonly appName: string;
   readonly feeBasisPoints: number;
   readonly feeFixed: bigint;
@@ -19,15 +20,15 @@ export interface KeyOwner {
   readonly fxMarginBasisPoints: number;
   readonly fxRates: Readonly<Record<string, string>>;
   readonly webhookDefaults: WebhookDefaults;
-  readonly keyId: string;
+  readonly keyId: Id<'api_key'>;
   readonly keyName: string;
-  readonly replaces: string | null;
+  readonly replaces: Id<'api_key'> | null;
   readonly status: ApiKeyRow['status'];
   readonly scopes: readonly Scope[];
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Instant | null;
   readonly mayReset: boolean;
-  /** What of its requests shall fail; null for an application without active plans, which is nearly every one. */
+  /** The active fault plans for its requests; null when there are none, as in nearly every application. */
   readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
 }
 
@@ -55,7 +56,7 @@ export async function findKeyOwner(
   ]);
   if (found === undefined) return undefined;
   const { hash: foundHash, ...owner } = found;
-  // Defence in depth: whatever goes wrong below, a row admits only the key whose hash it carries.
+  // Defence in depth: even if the database layer is wrong, a row admits only the key whose hash it contains.
   assert(Buffer.compare(foundHash, hash) === 0, 'the database returned another API key than requested');
   return owner;
 }
@@ -65,7 +66,7 @@ const anyKey: Statement = {
   text: 'select last_four as "lastFour" from api_keys limit 1',
 };
 
-/** Whether anybody could call at all; a first start has no key yet. */
+/** Any key at all. On the first start there is none, and no client can call. */
 export async function findAnyKey(
   reader: Pick<Reader, 'rows'>,
 ): Promise<{ readonly lastFour: string } | undefined> {
@@ -86,11 +87,11 @@ const keysOf: Statement = {
     where k.org_id = $1 and k.app_id = $2 order by k.created_at desc, k.id desc limit 500`,
 };
 
-/** The keys of an application, those that ended included, newest first. */
+/** All keys of an application, newest first, including revoked and expired keys. */
 export function findKeys(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
-  appId: string,
+  orgId: Id<'organization'>,
+  appId: Id<'application'>,
 ): PromiseLike<readonly UsedKey[]> {
   return reader.rows<UsedKey>(keysOf, [orgId, appId]);
 }
@@ -103,8 +104,8 @@ const activeKeysOf: Statement = {
 
 export async function countActiveKeys(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
-  appId: string,
+  orgId: Id<'organization'>,
+  appId: Id<'application'>,
   now: Instant,
 ): Promise<number> {
   const [row] = await reader.rows<{ count: number }>(activeKeysOf, [

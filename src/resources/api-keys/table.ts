@@ -1,10 +1,11 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Scope } from '../../kernel/permissions.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export interface ApiKeyRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'api_key'>;
+  readonly appId: Id<'application'>;
   readonly status: 'active' | 'revoked';
   readonly version: number;
   readonly name: string;
@@ -13,12 +14,12 @@ export interface ApiKeyRow {
   readonly scopes: readonly Scope[];
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Instant | null;
-  /** Whether it may reset the organization, which takes all write scopes as well. */
+  /** Whether the key may reset the organization. That also requires all write scopes. */
   readonly mayReset: boolean;
-  /** The key that this one was made to take over from. */
-  readonly replaces: string | null;
-  /** The key that takes over from this one. */
-  readonly replacedBy: string | null;
+  /** The key that this key replaces. */
+  readonly replaces: Id<'api_key'> | null;
+  /** The key that replaces this key. */
+  readonly replacedBy: Id<'api_key'> | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
@@ -42,11 +43,11 @@ export const apiKeysTable = defineTable<ApiKeyRow>('api_keys', ['org_id', 'id'],
   updatedAt: 'timestamptz',
 });
 
-/** `sbk_sandbox_` and 32 base62 characters: about 190 bits, so a plain hash is enough to keep it by. */
+/** `sbk_sandbox_` and 32 base62 characters: about 190 bits of entropy, so an unsalted hash is safe to store. */
 export const apiKeyPrefix = 'sbk_sandbox_';
 export const apiKeyPattern = /^sbk_sandbox_[0-9A-Za-z]{32}$/;
 
-/** A key that was just made: the command keeps its hash, and its answer shows it, once. */
+/** A newly generated key. The command stores its hash; only the response contains the key. */
 export interface NewApiKey {
   readonly key: string;
   readonly hash: Uint8Array;

@@ -1,11 +1,13 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { type ApplicationSettings, ratePattern } from '../../kernel/application-settings.ts';
 import type { Resource } from '../../kernel/command.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { retryProfileNames } from '../../kernel/retry.ts';
 import { type ConsoleRoute, listHandler, retrieveHandler } from '../../kernel/route.ts';
 import { listQuery, strict, text } from '../../kernel/schema.ts';
+import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import {
   applicationMachine,
   archiveApplication,
@@ -13,9 +15,10 @@ import {
   restoreApplication,
   updateApplication,
 } from './machine.ts';
+import { prepareCreateApplication, prepareUpdateApplication } from './prepare.ts';
 import { type ApplicationRow, applicationsTable } from './table.ts';
 
-/** Applications are made in the console or by the seed file; the API shows a key its own through `developer_api_status`. */
+/** Applications are created in the console or by the seed file. An API key reads its own with `developer_api_status`. */
 export const applicationResource: Resource<ApplicationRow> = {
   name: 'application',
   table: applicationsTable,
@@ -38,7 +41,7 @@ export const applicationResource: Resource<ApplicationRow> = {
 
 const level = 'organization';
 
-/** What can be set of an application besides its name, in the console and in the seed file. */
+/** The application settings besides the name, for the console and the seed file. */
 export function settingsSchema(providers: readonly string[], eventFilters: readonly string[]) {
   return {
     fee: Type.Optional(
@@ -120,7 +123,7 @@ export interface RequestedSettings {
   readonly webhookDefaults?: ApplicationSettings['webhookDefaults'];
 }
 
-/** What is left out stays as it is. */
+/** Omitted settings do not change. */
 export function settingsOf({
   fee,
   provider,
@@ -151,7 +154,7 @@ export function applicationRoutes(
       path: 'applications',
       level,
       role: 'viewer',
-      summary: 'The applications of the organization, newest first',
+      summary: 'List the applications of the organization, newest first',
       query: listQuery(applicationMachine.states),
       read: listHandler('application', applicationsTable, ['status'], applicationResource.present),
     },
@@ -161,10 +164,10 @@ export function applicationRoutes(
       path: 'applications/{id}',
       level,
       role: 'viewer',
-      summary: 'An application with its settings',
+      summary: 'Retrieve an application with its settings',
       read: retrieveHandler('application', applicationsTable, applicationResource.present),
     },
-    {
+    consoleWriteRoute({
       operationId: 'createApplication',
       method: 'POST',
       path: 'applications',
@@ -175,11 +178,12 @@ export function applicationRoutes(
       target: null,
       command: createApplication,
       input: ({ body }) => {
-        const { name, ...asked } = body as Static<typeof CreateBody>;
-        return { name, settings: settingsOf(asked as RequestedSettings) };
+        const { name, ...requested } = body;
+        return { name, settings: settingsOf(requested) };
       },
-    },
-    {
+      prepare: prepareCreateApplication,
+    }),
+    consoleWriteRoute({
       operationId: 'updateApplication',
       method: 'POST',
       path: 'applications/{id}/update',
@@ -190,32 +194,33 @@ export function applicationRoutes(
       target: 'application',
       command: updateApplication,
       input: ({ params, body }) => {
-        const { name, ...asked } = body as Static<typeof UpdateBody>;
-        const patch = { ...(name === undefined ? {} : { name }), ...settingsOf(asked as RequestedSettings) };
-        return { id: params.id ?? '', patch };
+        const { name, ...requested } = body;
+        const patch = { ...(name === undefined ? {} : { name }), ...settingsOf(requested) };
+        return { id: idFrom('application', params.id), patch };
       },
-    },
-    {
+      prepare: prepareUpdateApplication,
+    }),
+    consoleWriteRoute({
       operationId: 'archiveApplication',
       method: 'POST',
       path: 'applications/{id}/archive',
       level,
       role: 'admin',
-      summary: 'Put an application away: its keys stop working, its records stay',
+      summary: 'Archive an application: its keys stop working, its records stay',
       target: 'application',
       command: archiveApplication,
-      input: ({ params }) => ({ id: params.id ?? '' }),
-    },
-    {
+      input: ({ params }) => ({ id: idFrom('application', params.id) }),
+    }),
+    consoleWriteRoute({
       operationId: 'restoreApplication',
       method: 'POST',
       path: 'applications/{id}/restore',
       level,
       role: 'admin',
-      summary: 'Bring an application back, and its keys with it',
+      summary: 'Restore an archived application and its keys',
       target: 'application',
       command: restoreApplication,
-      input: ({ params }) => ({ id: params.id ?? '' }),
-    },
+      input: ({ params }) => ({ id: idFrom('application', params.id) }),
+    }),
   ];
 }

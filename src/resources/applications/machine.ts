@@ -3,19 +3,25 @@ import {
   defaultApplicationSettings,
   type WebhookDefaults,
 } from '../../kernel/application-settings.ts';
-import { accepted, type CommandKind, change, type LoadedRows } from '../../kernel/command.ts';
+import {
+  accepted,
+  type CommandKind,
+  change,
+  type LoadedRows,
+  type PreparedCommand,
+} from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { defineMachine, refuseMove } from '../../kernel/machine.ts';
+import { type ActionOf, defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import type { ApplicationRow } from './table.ts';
 
 /**
- * What a developer registers: it owns API keys, and idempotency keys are unique within it. The keys of an archived one do not
- * work; its records stay, and what their clock still owes goes on.
+ * Developers register applications. An application owns API keys, and idempotency keys are unique within it. The keys of an
+ * archived application do not work; its records stay, and their timers still fire.
  */
-export const applicationMachine = defineMachine<ApplicationRow>({
+export const applicationMachine = defineMachine<ApplicationRow>()({
   resource: 'application',
   states: ['active', 'archived'],
   moves: [
@@ -26,10 +32,12 @@ export const applicationMachine = defineMachine<ApplicationRow>({
   ],
 });
 
+type ApplicationAction = ActionOf<typeof applicationMachine>;
+
 export interface DeclareApplication {
-  readonly id: string;
+  readonly id: Id<'application'>;
   readonly name: string;
-  /** What is absent stays as it is, and is the default for a new application. */
+  /** Absent settings do not change; a new application gets the defaults. */
   readonly settings: Partial<ApplicationSettings>;
 }
 
@@ -43,15 +51,15 @@ export const declareApplication: CommandKind<DeclareApplication> = {
       const row = newApplication(orgId, id, name, settings, now);
       return accepted([change(applicationMachine, 'create', null, row)], 'application', row);
     }
-    // What a person has put away, the file does not bring back.
+    // The seed file does not restore an application that a person has archived.
     if (before.status === 'archived') return accepted([], 'application', before);
-    return updated(before, { name, ...settings }, now);
+    return applyPatch(before, { name, ...settings }, now);
   },
 };
 
 export function newApplication(
-  orgId: string,
-  id: string,
+  orgId: Id<'organization'>,
+  id: Id<'application'>,
   name: string,
   settings: Partial<ApplicationSettings>,
   now: Instant,
@@ -65,13 +73,14 @@ export function newApplication(
 export interface CreateApplication {
   readonly name: string;
   readonly settings: Partial<ApplicationSettings>;
-  /** How many there are already, counted before. */
+  /** The number of existing applications, counted before the command. */
   readonly others: number;
 }
 
-export const createApplication: CommandKind<CreateApplication> = {
+export const createApplication: PreparedCommand<CreateApplication> = {
   name: 'applications.create',
   success: 'created',
+  needsPrepare: true,
   reads: () => [],
   decide: ({ name, settings, others }, { orgId, suffix, wallNow }) => {
     if (others >= limits.applicationsMax)
@@ -83,44 +92,51 @@ export const createApplication: CommandKind<CreateApplication> = {
   },
 };
 
-export const updateApplication: CommandKind<{
-  readonly id: string;
+export interface UpdateApplication {
+  readonly id: Id<'application'>;
   readonly patch: Partial<ApplicationSettings & Pick<ApplicationRow, 'name'>>;
-}> = {
+}
+
+export const updateApplication: PreparedCommand<UpdateApplication> = {
   name: 'applications.update',
   success: 'ok',
+  needsPrepare: true,
   reads: ({ id }) => [{ resource: 'application', id, lock: 'update' }],
   decide: ({ id, patch }, { wallNow }, rows) => {
-    const before = ready(rows, id, 'update');
-    return 'ok' in before ? before : updated(before, patch, wallNow);
+    const before = findFor(rows, id, 'update');
+    return 'ok' in before ? before : applyPatch(before, patch, wallNow);
   },
 };
 
-const moving = (
+const statusCommand = (
   action: 'archive' | 'restore',
   status: ApplicationRow['status'],
-): CommandKind<{ readonly id: string }> => ({
+): CommandKind<{ readonly id: Id<'application'> }> => ({
   name: `applications.${action}`,
   success: 'ok',
   reads: ({ id }) => [{ resource: 'application', id, lock: 'update' }],
   decide: ({ id }, { wallNow }, rows) => {
-    const before = ready(rows, id, action);
+    const before = findFor(rows, id, action);
     if ('ok' in before) return before;
     const row = { ...before, status, version: before.version + 1, updatedAt: wallNow };
     return accepted([change(applicationMachine, action, before, row)], 'application', row);
   },
 });
 
-export const archiveApplication = moving('archive', 'archived');
-export const restoreApplication = moving('restore', 'active');
+export const archiveApplication = statusCommand('archive', 'archived');
+export const restoreApplication = statusCommand('restore', 'active');
 
-function ready(rows: LoadedRows, id: string, action: string): ApplicationRow | Refusal {
+function findFor(
+  rows: LoadedRows,
+  id: Id<'application'>,
+  action: ApplicationAction,
+): ApplicationRow | Refusal {
   const before = rows.get<ApplicationRow>('application', id);
   if (!before) return refuse('resource_not_found');
   return refuseMove(applicationMachine, action, before) ?? before;
 }
 
-function updated(before: ApplicationRow, patch: Partial<ApplicationRow>, now: Instant) {
+function applyPatch(before: ApplicationRow, patch: Partial<ApplicationRow>, now: Instant) {
   const after = { ...before, ...patch };
   if (isSame(before, after)) return accepted([], 'application', before);
   const row = { ...after, version: before.version + 1, updatedAt: now };

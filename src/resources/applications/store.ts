@@ -1,3 +1,4 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Statement } from '../../kernel/table.ts';
 import type { ApplicationRow } from './table.ts';
@@ -7,7 +8,10 @@ const countOf: Statement = {
   text: 'select count(*)::integer as count from applications a where a.org_id = $1',
 };
 
-export async function countApplications(reader: Pick<Reader, 'rows'>, orgId: string): Promise<number> {
+export async function countApplications(
+  reader: Pick<Reader, 'rows'>,
+  orgId: Id<'organization'>,
+): Promise<number> {
   const [row] = await reader.rows<{ count: number }>(countOf, [orgId]);
   return row?.count ?? 0;
 }
@@ -20,15 +24,15 @@ const idsOf: Statement = {
 /** Oldest first, archived ones too. */
 export async function findApplicationIds(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
-): Promise<readonly string[]> {
+  orgId: Id<'organization'>,
+): Promise<readonly Id<'application'>[]> {
   return (await reader.rows<Pick<ApplicationRow, 'id'>>(idsOf, [orgId])).map(({ id }) => id);
 }
 
-/** The one that was made first, of those that are not put away. */
+/** The oldest application that is not archived. */
 export async function findFirstApplication(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
+  orgId: Id<'organization'>,
 ): Promise<string | undefined> {
   const all = await reader.rows<Pick<ApplicationRow, 'id' | 'status'>>(idsOf, [orgId]);
   return all.find(({ status }) => status === 'active')?.id;

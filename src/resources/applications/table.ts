@@ -1,9 +1,10 @@
 import type { ApplicationSettings } from '../../kernel/application-settings.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export interface ApplicationRow extends ApplicationSettings {
-  readonly orgId: string;
-  readonly id: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'application'>;
   readonly status: 'active' | 'archived';
   readonly version: number;
   readonly name: string;

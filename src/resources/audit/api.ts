@@ -15,12 +15,12 @@ const filterText = (description: string) =>
 
 const AuditQuery = strict({
   ...pageQuery,
-  actorId: filterText('Only what this key, this person or this part of the server did.'),
+  actorId: filterText('Only writes by this API key, person or server component.'),
   action: filterText('Only this action, such as `payments.advance`.'),
   resource: filterText('Only records of this kind, such as `payment`.'),
   resourceId: filterText('Only writes to this record, refused ones included.'),
-  requestId: Type.Optional({ ...id('request'), description: 'Only what this request did.' }),
-  applicationId: Type.Optional({ ...id('application'), description: 'Only what this application did.' }),
+  requestId: Type.Optional(id('request', { description: 'Only writes of this request.' })),
+  applicationId: Type.Optional(id('application', { description: 'Only writes of this application.' })),
   outcome: Type.Optional(
     Type.Enum(['accepted', 'refused'], { description: 'Only accepted or only refused writes.' }),
   ),
@@ -58,7 +58,7 @@ const VerificationSchema = resource('audit_verification', ['intact', 'broken'], 
   checkedAt: Time,
 });
 
-/** For callers who wait for the answer: a few seconds of work at most. `sandbank verify` checks everything. */
+/** The caller waits for the response: a few seconds of work at most. `sandbank verify` checks everything. */
 const rowsVerifiedMax = 200_000;
 
 /** API keys see people by id alone: names and addresses are personal data, which integrations do not need. */
@@ -80,7 +80,7 @@ function presentAudit(row: AuditEntry, { role }: Principal): Presented {
     action: row.action,
     resource: row.resource,
     resourceId: row.resourceId,
-    // Of the request that wrote the entry; the list has the id of the request that reads it.
+    // The request that wrote the entry; the list itself has the id of the reading request.
     requestId: row.requestId,
     ip: isKey && row.actorKind !== 'api_key' ? null : row.ip,
     outcome: row.outcome,
@@ -104,36 +104,36 @@ interface Verified extends SealVerification {
   readonly checkedAt: Instant;
 }
 
-/** The verification that runs for an organization; a database has one reader per process. */
+/** Running verifications by organization. A database has one reader per process. */
 const running = new WeakMap<Reader, Map<string, Promise<Verified>>>();
 
-// Each keeps one connection of the pool busy for a second or so.
+// Each occupies one pool connection for about a second.
 const verificationsMax = 3;
 
-/** At most one verification per organization and process: callers who come while it runs share its result. */
+/** At most one verification per organization and process: concurrent callers share its result. */
 function verifyOnce({ reader, principal: { orgId }, now }: ReadRequest): Promise<Verified> | Refusal {
-  const known = running.get(reader) ?? new Map<string, Promise<Verified>>();
-  running.set(reader, known);
-  const shared = known.get(orgId);
+  const byOrganization = running.get(reader) ?? new Map<string, Promise<Verified>>();
+  running.set(reader, byOrganization);
+  const shared = byOrganization.get(orgId);
   if (shared) return shared;
-  if (known.size >= verificationsMax)
+  if (byOrganization.size >= verificationsMax)
     return refuse('service_unavailable', {
       message: 'Other audit trails are being verified. Try again in a moment.',
       retryAfterSeconds: 2,
     });
   const verified = verifySeals(reader, orgId, now, rowsVerifiedMax)
-    .then((found) => ({ ...found, checkedAt: now }))
-    .finally(() => known.delete(orgId));
-  known.set(orgId, verified);
+    .then((verification) => ({ ...verification, checkedAt: now }))
+    .finally(() => byOrganization.delete(orgId));
+  byOrganization.set(orgId, verified);
   return verified;
 }
 
-function presentVerification({ last: _last, problems, checkedAt, ...found }: Verified) {
+function presentVerification({ last: _last, problems, checkedAt, ...verification }: Verified) {
   return {
     object: 'audit_verification',
     sandbox: true,
     status: problems.length === 0 ? 'intact' : 'broken',
-    ...found,
+    ...verification,
     checkedAt: instantToText(checkedAt),
   } as const;
 }
@@ -166,8 +166,7 @@ export const auditRoutes: readonly Route[] = [
     read: async (request) => {
       const verified = await verifyOnce(request);
       if ('ok' in verified) return verified;
-      const problems = verified.problems.map(({ seal, message }) => ({ seal, message: message }));
-      return { ...presentVerification(verified), problems };
+      return { ...presentVerification(verified), problems: verified.problems };
     },
   },
 ];
@@ -180,7 +179,7 @@ export const auditConsoleRoutes: readonly ConsoleRoute[] = [
     path: 'audit',
     role: 'viewer',
     level: 'organization',
-    summary: 'The audit trail, newest first; a page may be short or empty and still have more behind it',
+    summary: 'List audit entries, newest first; a filtered page can be short or empty although more follow',
     query: AuditQuery,
     read: listEntries,
   },
@@ -190,11 +189,12 @@ export const auditConsoleRoutes: readonly ConsoleRoute[] = [
     path: 'audit/verification',
     role: 'viewer',
     level: 'organization',
-    summary: 'Whether the newest part of the audit trail is what was sealed',
+    summary: 'Verify the seals of the newest audit entries',
     read: async (request) => {
       const verified = await verifyOnce(request);
       if ('ok' in verified) return verified;
-      return { ...presentVerification(verified), problems: verified.problems };
+      const problems = verified.problems.map(({ seal, message }) => ({ seal, words: message }));
+      return { ...presentVerification(verified), problems };
     },
   },
 ];

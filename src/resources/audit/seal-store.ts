@@ -2,11 +2,12 @@ import { firstIdAt, idTimestamp } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Instant, Statement } from '../../kernel/table.ts';
+import { hourMs, minuteMs } from '../../kernel/time.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 
 export interface SealProblem {
-  /** The number of the seal that tells of it; null for rows that no seal names. */
+  /** The number of the affected seal; null for rows that no seal names. */
   readonly seal: number | null;
   readonly message: string;
 }
@@ -15,25 +16,25 @@ export interface SealVerification {
   readonly seals: number;
   readonly sealedRows: number;
   readonly unsealedRows: number;
-  /** The hash of the last seal: whoever has noted it elsewhere can tell whether the chain was made anew. */
+  /** The hash of the last seal. An operator who saved it elsewhere can detect a rebuilt chain. */
   readonly head: string | null;
   /** The number of the last seal. */
   readonly last: number | null;
-  /** At most `problemsMax` of them. */
+  /** At most `problemsMax` entries. */
   readonly problems: readonly SealProblem[];
-  /** Whether the whole trail was looked at, and not its newest part. */
+  /** Whether the whole trail was verified, not only its newest part. */
   readonly isWhole: boolean;
 }
 
 const problemsMax = 20;
 const sealsMax = 10_000;
 const sealsInPageMax = 1_000;
-// A tenth of a second of an embedded database, which does nothing else meanwhile.
+// Occupies an embedded database for about a tenth of a second.
 const rowsInPage = 5_000;
-// What no seal names by then was added behind the back of the server, or no server that seals has been running.
-const unsealedMsMax = 60 * 60_000;
-// A row may be sealed after later ones; how much later they are is a matter of seconds, and of clocks that differ.
-const disorderMsMax = 10 * 60_000;
+// A row that is older and still unsealed was added behind the server's back, or no sealing server was running.
+const unsealedMsMax = hourMs;
+// A row may be sealed after newer rows. The difference is a few seconds plus the clock skew between nodes.
+const disorderMsMax = 10 * minuteMs;
 const zeros = '00'.repeat(32);
 
 interface SealRow {
@@ -48,7 +49,7 @@ interface SealRow {
   readonly fits: boolean;
 }
 
-/** Seals before a number, the last one first, each compared with its rows as they are now. */
+/** Seals before a number, newest first, each compared with the current content of its rows. */
 const sealsBefore: Statement = {
   name: 'audit_seals_before',
   text: `select s.number, s.first_id as "firstId", s.last_id as "lastId", encode(s.previous, 'hex') as previous,
@@ -66,7 +67,7 @@ const sealsBefore: Statement = {
     order by s.number desc`,
 };
 
-const goneOf: Statement = {
+const missingRows: Statement = {
   name: 'audit_seal_gone_rows',
   text: `select k.id from audit_seals s cross join lateral unnest(s.audit_ids) as k(id)
     where s.org_id = $1 and s.number = $2 and (select a.id from audit a where a.org_id = $1 and a.id = k.id) is null
@@ -74,7 +75,7 @@ const goneOf: Statement = {
 };
 
 interface UnsealedPage {
-  readonly looked: number;
+  readonly scanned: number;
   readonly reached: string | null;
   readonly unsealed: number;
   readonly old: readonly string[];
@@ -82,40 +83,40 @@ interface UnsealedPage {
   readonly oldCount: number;
 }
 
-/** Rows before an id, the newest first: how many no seal names, and which of those are from before another id. */
+/** Rows before an id, newest first: the number of unsealed rows, and the unsealed rows before another id. */
 const unsealedBefore: Statement = {
   name: 'audit_unsealed_before',
   text: `with page as materialized (
       select a.id from audit a where a.org_id = $1 and a.id < $2 order by a.org_id desc, a.id desc limit $3),
-    bounds as materialized (select min(p.id) as first, max(p.id) as last, count(*)::integer as looked from page p),
+    bounds as materialized (select min(p.id) as first, max(p.id) as last, count(*)::integer as scanned from page p),
     missed as materialized (
       select p.id from page p
       except select k.id from bounds b
       cross join lateral (select s.audit_ids from audit_seals s
         where s.org_id = $1 and s.last_id >= b.first and s.first_id <= b.last offset 0) s
       cross join lateral unnest(s.audit_ids) as k(id))
-    select b.looked, b.first as reached, (select count(*) from missed)::integer as unsealed,
+    select b.scanned, b.first as reached, (select count(*) from missed)::integer as unsealed,
       array(select m.id from missed m where m.id < $4 order by m.id limit ${problemsMax}) as old,
       (select count(*) from missed m where m.id < $4)::integer as "oldCount",
       array(select p.id from page p where p.id !~ '^aud_[0-9a-z]{26}$' order by p.id limit ${problemsMax}) as strange
     from bounds b`,
 };
 
-/** The newest row, and up to where the trail is sealed. */
+/** The newest row, and the newest sealed row. */
 const ends: Statement = {
   name: 'audit_verified_ends',
   text: `select (select a.id from audit a where a.org_id = $1 and a.id < 'aud_~' order by a.org_id desc, a.id desc limit 1) as newest,
       (select max(s.last_id) from audit_seals s where s.org_id = $1) as reached`,
 };
 
-/** Behind every text that an id can be, also one that no server gives, and behind every number. */
+/** Greater than every id, including ids that no server generates, and greater than every seal number. */
 const endId = '\u{10ffff}';
 const endNumber = (2n ** 63n - 1n).toString();
 
 /**
- * Whether the audit trail of an organization is what was sealed. Seals are looked at from the last to the first, and so are
- * rows, so that a bound leaves out the oldest. What is sealed never changes, so many statements see one thing, also while
- * a server writes.
+ * Verifies that the audit trail of an organization matches its seals. Seals and rows are read newest first, so that a bound
+ * leaves out the oldest. Sealed rows never change, so several statements see a consistent state even while a server
+ * writes.
  */
 export async function verifySeals(
   reader: Rows,
@@ -170,9 +171,9 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
     isWhole = page.length < limit;
     if (isWhole || !later) break;
     before = later.number.toString();
-    // About as many rows a page, whether seals have one row or a thousand.
-    const most = Math.min(rowsInPage, rowsMax - rows) * (page.length / Math.max(named, 1));
-    limit = Math.min(sealsInPageMax, Math.max(1, Math.floor(most)));
+    // Read about the same number of rows per page, whether a seal has one row or a thousand.
+    const sealsAtMost = Math.min(rowsInPage, rowsMax - rows) * (page.length / Math.max(named, 1));
+    limit = Math.min(sealsInPageMax, Math.max(1, Math.floor(sealsAtMost)));
   }
   if (isWhole && later) problems.push(...firstProblems(later));
   return { seals, rows, head, last, problems, isWhole };
@@ -181,38 +182,38 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
 function linkProblems(seal: SealRow, later: SealRow): readonly SealProblem[] {
   const laterNumber = Number(later.number);
   if (later.number !== seal.number + 1n)
-    return [{ seal: laterNumber, message: gone(Number(seal.number) + 1, laterNumber - 1) }];
+    return [{ seal: laterNumber, message: missingSeals(Number(seal.number) + 1, laterNumber - 1) }];
   if (later.previous === seal.hash) return [];
   const message = `Seal ${laterNumber} does not continue seal ${seal.number}: one of them was changed or exchanged.`;
   return [{ seal: laterNumber, message }];
 }
 
 function firstProblems({ number, previous }: SealRow): readonly SealProblem[] {
-  if (number !== 1n) return [{ seal: Number(number), message: gone(1, Number(number) - 1) }];
+  if (number !== 1n) return [{ seal: Number(number), message: missingSeals(1, Number(number) - 1) }];
   return previous === zeros
     ? []
     : [{ seal: 1, message: 'Seal 1 does not begin the chain: it was changed or exchanged.' }];
 }
 
-function gone(first: number, last: number): string {
+function missingSeals(first: number, last: number): string {
   return first === last ? `Seal ${first} is gone.` : `Seals ${first} to ${last} are gone.`;
 }
 
-/** When a seal was made is not in its hash, which says no more of it than the order. */
+/** The creation time of a seal is not part of its hash; the chain proves only the order of the seals. */
 function timeProblems(seal: SealRow, later: SealRow | undefined): readonly SealProblem[] {
   const isEarly = seal.sealedAt + disorderMsMax < idTimestamp(seal.lastId);
   const isLate = later !== undefined && later.sealedAt + disorderMsMax < seal.sealedAt;
   if (!isEarly && !isLate) return [];
-  const than = isEarly ? 'before its rows' : `after seal ${later?.number}`;
-  const message = `Seal ${seal.number} says that it was made at ${instantToText(seal.sealedAt)}, ${than}: that was changed, or a clock was wrong.`;
+  const conflict = isEarly ? 'before its rows' : `after seal ${later?.number}`;
+  const message = `Seal ${seal.number} has the time ${instantToText(seal.sealedAt)}, ${conflict}: the time was changed, or a clock was wrong.`;
   return [{ seal: Number(seal.number), message }];
 }
 
 function disorder(seal: SealRow, later: SealRow): SealProblem {
   const [at, reached] = [later.firstId, seal.lastId].map((id) => instantToText(idTimestamp(id)));
   const message =
-    `Seal ${later.number} names ${later.firstId} of ${at}, although seal ${seal.number} had come to ${reached} before: ` +
-    'the row was added later, or the clock of a server was wrong.';
+    `Seal ${later.number} names ${later.firstId} of ${at}, although seal ${seal.number} had already reached ${reached}: ` +
+    'the row was added later, or a server clock was wrong.';
   return { seal: Number(later.number), message };
 }
 
@@ -220,7 +221,7 @@ async function rowProblems(reader: Rows, orgId: string, seal: SealRow): Promise<
   if (seal.fits) return [];
   const number = Number(seal.number);
   if (seal.found < seal.named) {
-    const rows = await reader.rows<{ id: string }>(goneOf, [orgId, seal.number.toString()]);
+    const rows = await reader.rows<{ id: string }>(missingRows, [orgId, seal.number.toString()]);
     return rows.map(({ id }) => ({
       seal: number,
       message: `Row ${id}, which seal ${number} names, is gone.`,
@@ -234,49 +235,49 @@ async function rowProblems(reader: Rows, orgId: string, seal: SealRow): Promise<
 }
 
 async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: number) {
-  // By the newest row and not by the clock alone: what a server wrote just before it was killed is sealed by the next one.
+  // Measured from the newest row, not only from the clock: the next server seals the last rows of a killed server.
   const [end] = await reader.rows<{ newest: string | null; reached: string | null }>(ends, [orgId]);
   const { newest, reached } = end ?? { newest: null, reached: null };
   const byNewest = Math.min(now, newest === null ? now : idTimestamp(newest)) - unsealedMsMax;
-  // Where later rows are sealed, a server has been there: it seals what became visible late within minutes.
+  // Newer rows are sealed, so a server was running; it seals rows that became visible late within minutes.
   const bySeals = Math.min(now, reached === null ? 0 : idTimestamp(reached)) - disorderMsMax;
   const oldBefore = firstIdAt('audit', Math.max(byNewest, bySeals));
   const ids: string[] = [];
   const strange: string[] = [];
-  let [unsealed, old, looked] = [0, 0, 0];
+  let [unsealed, old, scanned] = [0, 0, 0];
   let isWhole = false;
-  for (let before = endId; looked < rowsMax; ) {
-    const limit = Math.min(rowsInPage, rowsMax - looked);
+  for (let before = endId; scanned < rowsMax; ) {
+    const limit = Math.min(rowsInPage, rowsMax - scanned);
     const values = [orgId, before, limit, oldBefore];
     const [page]: readonly UnsealedPage[] = await reader.rows<UnsealedPage>(unsealedBefore, values);
     unsealed += page?.unsealed ?? 0;
     old += page?.oldCount ?? 0;
-    looked += page?.looked ?? 0;
+    scanned += page?.scanned ?? 0;
     if (ids.length < problemsMax) ids.push(...(page?.old ?? []));
     if (strange.length < problemsMax) strange.push(...(page?.strange ?? []));
-    isWhole = (page?.looked ?? 0) < limit;
+    isWhole = (page?.scanned ?? 0) < limit;
     if (isWhole || !page?.reached) break;
     before = page.reached;
   }
-  const shown = ids.slice(0, problemsMax - 1).sort();
+  const listedIds = ids.slice(0, problemsMax - 1).sort();
   const problems: SealProblem[] = strange.map((id) => ({
     seal: null,
-    message: `Row ${JSON.stringify(id)} has an id that no server gives: it was added or changed.`,
+    message: `Row ${JSON.stringify(id)} has an id that no server generates: it was added or changed.`,
   }));
-  const unnamed = shown.map((id) => ({
+  const unnamed = listedIds.map((id) => ({
     seal: null,
-    message: `No seal names row ${id} of ${instantToText(idTimestamp(id))}: it was added later, or no server was there to seal it.`,
+    message: `No seal names row ${id} of ${instantToText(idTimestamp(id))}: it was added later, or no server was running to seal it.`,
   }));
   problems.push(...unnamed);
-  if (old > shown.length)
+  if (old > listedIds.length)
     problems.push({
       seal: null,
-      message: `No seal names ${old - shown.length} more rows from before those that are sealed.`,
+      message: `No seal names ${old - listedIds.length} more rows that are older than the sealed rows.`,
     });
   return { unsealed, problems, isWhole };
 }
 
-/** The last seal of an organization, at the moment at which somebody noted it. */
+/** The last seal of an organization, as saved outside the database. */
 export interface Head {
   readonly orgId: string;
   readonly number: number;
@@ -289,8 +290,8 @@ const sealHash: Statement = {
 };
 
 /**
- * Compares what was noted outside with the seal of that number. In a chain that fits, the hash of one seal stands for all rows up to it:
- * so this finds an end that was cut off, and a chain that was made anew.
+ * Compares a saved head with the seal of the same number. In an intact chain the hash of a seal covers all rows up to it,
+ * so this detects a truncated end and a rebuilt chain.
  */
 export async function headProblem(
   reader: Rows,
@@ -299,7 +300,7 @@ export async function headProblem(
   const [seal] = await reader.rows<{ hash: string }>(sealHash, [orgId, number]);
   if (seal?.hash === hash) return undefined;
   const message = seal
-    ? `Seal ${number} has another hash than the one that was noted: the chain was made anew.`
-    : `Seal ${number}, whose hash was noted, is gone: the end of the chain was cut off.`;
+    ? `Seal ${number} does not have the saved hash: the chain was rebuilt.`
+    : `Seal ${number}, whose hash was saved, is gone: the end of the chain was cut off.`;
   return { seal: number, message };
 }

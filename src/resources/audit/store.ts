@@ -1,10 +1,11 @@
-import { firstIdAt } from '../../kernel/ids.ts';
+import { firstIdAt, type Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { minuteMs } from '../../kernel/time.ts';
 import { type AuditRow, auditTable } from './table.ts';
 
 export interface AuditEntry extends AuditRow {
-  /** Of the key or the person; null for one that is not there any more, and for the server itself. */
+  /** The name of the key or person; null for a deleted key or person, and for the server itself. */
   readonly actorName: string | null;
 }
 
@@ -13,25 +14,25 @@ export interface AuditFilter {
   readonly action?: string;
   readonly resource?: string;
   readonly resourceId?: string;
-  readonly requestId?: string;
-  readonly applicationId?: string;
+  readonly requestId?: Id<'request'>;
+  readonly applicationId?: Id<'application'>;
   readonly outcome?: string;
-  /** Instants of the wall clock, as text. */
+  /** Wall-clock instants, as text. */
   readonly after?: string;
   readonly before?: string;
 }
 
 export interface AuditPage {
   readonly rows: readonly AuditEntry[];
-  /** The last row that was looked at, when there are more behind it. */
+  /** The last row that the page scanned, when more rows follow. */
   readonly next: string | null;
 }
 
-/** How many rows one page looks at: filters that fit little go on with the cursor, and never through a whole trail at once. */
-export const rowsLookedAtMax = 100_000;
+/** The rows that one page scans: a filter with few matches continues with the cursor and never scans a whole trail at once. */
+export const rowsScannedMax = 100_000;
 
-// An id is minted a moment before the time of its row is read, and nodes may differ.
-const marginMs = 60_000;
+// An id is generated shortly before the time of its row is read, and node clocks may differ.
+const marginMs = minuteMs;
 const end = 'aud_~';
 
 const personName =
@@ -50,8 +51,8 @@ const conditions: readonly (readonly [keyof AuditFilter, string])[] = [
 ];
 
 /**
- * Newest first. An index by actor or action would cost every write, and few callers filter: rows are read in the order of the
- * primary key until the page is full or the bound is reached. One statement for all filters, so that every connection prepares one.
+ * Newest first. An index by actor or action would slow down every write, and few callers filter: rows are read in primary key
+ * order until the page is full or the bound is reached. One statement for all filters, so that a connection prepares only one.
  */
 const pageStatement: Statement = {
   name: 'audit_page',
@@ -72,7 +73,7 @@ function orAbsent(condition: string): string {
   return `(${parameter}::${type} is null or ${condition})`;
 }
 
-const lastLookedAt: Statement = {
+const lastScanned: Statement = {
   name: 'audit_page_end',
   text: `select a.id from audit a where a.org_id = $1 and a.id < $2 and a.id >= $3
     order by a.org_id desc, a.id desc offset $4 limit 1`,
@@ -80,23 +81,23 @@ const lastLookedAt: Statement = {
 
 export async function findAudit(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
+  orgId: Id<'organization'>,
   filter: AuditFilter,
   cursor: string | undefined,
   limit: number,
 ): Promise<AuditPage> {
-  const given = conditions.map(([name]) => filter[name] ?? null);
+  const filterValues = conditions.map(([name]) => filter[name] ?? null);
   const from = filter.after === undefined ? '' : firstIdNear(filter.after, -marginMs);
   const until = filter.before === undefined ? end : firstIdNear(filter.before, marginMs);
   const upTo = cursor !== undefined && cursor < until ? cursor : until;
-  const values = [orgId, upTo, from, limit + 1, rowsLookedAtMax, ...given];
+  const values = [orgId, upTo, from, limit + 1, rowsScannedMax, ...filterValues];
   const rows = await reader.rows<AuditEntry>(pageStatement, values);
   if (rows.length > limit) {
     const shown = rows.slice(0, limit);
     return { rows: shown, next: shown.at(-1)?.id ?? null };
   }
-  if (given.every((value) => value === null)) return { rows, next: null };
-  const [last] = await reader.rows<{ id: string }>(lastLookedAt, [orgId, upTo, from, rowsLookedAtMax - 1]);
+  if (filterValues.every((value) => value === null)) return { rows, next: null };
+  const [last] = await reader.rows<{ id: string }>(lastScanned, [orgId, upTo, from, rowsScannedMax - 1]);
   return { rows, next: last?.id ?? null };
 }
 

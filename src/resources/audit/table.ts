@@ -1,17 +1,18 @@
 import type { Actor } from '../../kernel/command.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export interface AuditRow {
-  readonly orgId: string;
-  readonly id: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'audit'>;
   readonly at: Instant;
   readonly actorKind: Actor['kind'];
   readonly actorId: string;
-  readonly appId: string | null;
+  readonly appId: Id<'application'> | null;
   readonly action: string;
   readonly resource: string | null;
   readonly resourceId: string | null;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly ip: string | null;
   readonly outcome: 'accepted' | 'refused';
   readonly code: string | null;

@@ -4,7 +4,7 @@ import { emittedEvents, eventTypes, finalStates } from '../../kernel/machine.ts'
 import type { Route } from '../../kernel/route.ts';
 import { nullable, resource } from '../../kernel/schema.ts';
 
-/** The machines as data: the very tables that the server decides by. */
+/** The state machines as data: the tables that the server itself uses. */
 export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
   const machines = resources
     .filter(({ emitsEvents }) => emitsEvents)
@@ -18,7 +18,7 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
         from: move.from,
         to: move.to,
         stays: move.stays ?? false,
-        events: emittedEvents(move).map((told) => `${name}.${told}`),
+        events: emittedEvents(move).map((event) => `${name}.${event}`),
         condition: move.when?.description ?? null,
         broughtBy: move.triggeredBy ?? null,
       })),
@@ -42,17 +42,19 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
           moves: Type.Array(
             Type.Object({
               action: Type.String(),
-              from: Type.Array(Type.String(), { description: 'Empty for the move that makes the record.' }),
+              from: Type.Array(Type.String(), { description: 'Empty for the move that creates the record.' }),
               to: Type.Array(Type.String()),
-              stays: Type.Boolean({ description: 'The record stays in the state that it is in.' }),
+              stays: Type.Boolean({ description: 'The record stays in its state.' }),
               events: Type.Array(Type.String(), {
                 description:
-                  'One for each place of arrival, or one for all; none for a move that nobody is told of.',
+                  'One for each target state, or one for all of them; empty for a move without an event.',
               }),
-              condition: nullable(Type.String({ description: 'The move is open only when this is so.' })),
+              condition: nullable(
+                Type.String({ description: 'The move is allowed only under this condition.' }),
+              ),
               broughtBy: nullable(
                 Type.String({
-                  description: 'The kind of record that brings the move along; nobody asks for it.',
+                  description: 'The kind of record that triggers the move; clients cannot request it.',
                 }),
               ),
             }),

@@ -8,7 +8,7 @@ import { clockFace } from '../clocks/machine.ts';
 import { findClock } from '../clocks/store.ts';
 import { clockStates } from '../clocks/table.ts';
 
-/** What this sandbox does, and the three things that it never will. */
+/** The capabilities of this sandbox, and the three that it never offers. */
 const production = 'Needs separate production authorization, which is outside this sandbox.';
 const gates: Readonly<Record<string, { readonly enabled: boolean; readonly reason: string | null }>> = {
   payments: { enabled: true, reason: null },
@@ -36,7 +36,7 @@ export const statusRoute: Route = {
   path: 'developer_api_status',
   scope: 'any',
   tag: 'Sandbox',
-  summary: 'Whom the key stands for, and which capabilities are on',
+  summary: 'The organization and application of the API key, and the enabled capabilities',
   responseName: 'ApiStatus',
   response: resource('api_status', ['ok'], {
     apiVersion: Type.String(),

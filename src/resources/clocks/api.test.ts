@@ -25,8 +25,8 @@ function goTo(runner: CommandRunner, instant: number): Body & { readonly happene
   return body as Body & { happened: readonly Effect[] };
 }
 
-/** What the history says that a request has moved. */
-function movedBy({ written: { history, events } }: CommandRunner, requestId: string): readonly Effect[] {
+/** The effects of a request according to the history. */
+function effectsOf({ written: { history, events } }: CommandRunner, requestId: string): readonly Effect[] {
   return history
     .filter((row) => row.requestId === requestId && row.resource !== 'clock')
     .map(({ at, resource, resourceId, action, fromStatus, toStatus, eventId }) => ({
@@ -47,21 +47,21 @@ describe('an advance', () => {
     }
     goTo(runner, start + week - 10 * second);
     const scenario = ['decline:insufficient_funds', 'require_action'];
-    const walking = created(runner, { autoAdvance: true, scenario });
+    const autoAdvancing = created(runner, { autoAdvance: true, scenario });
     const { requestId, happened } = goTo(runner, start + week + 2 * day);
     const at = (seconds: number) => text(start + week + seconds * second);
     expect(happened.map((one) => [one.at, one.id, one.action])).toEqual([
-      [at(-9), walking.id, 'fail'],
+      [at(-9), autoAdvancing.id, 'fail'],
       [at(0), ids[0], 'expire'],
       [at(5), ids[1], 'expire'],
       [at(30), ids[2], 'expire'],
-      [at(51), walking.id, 'retry'],
-      [at(52), walking.id, 'require_action'],
-      [at(62), walking.id, 'capture'],
+      [at(51), autoAdvancing.id, 'retry'],
+      [at(52), autoAdvancing.id, 'require_action'],
+      [at(62), autoAdvancing.id, 'capture'],
       [at(70), ids[3], 'expire'],
-      ['2031-03-12T06:00:00.000Z', walking.id, 'settle'],
+      ['2031-03-12T06:00:00.000Z', autoAdvancing.id, 'settle'],
     ]);
-    expect(movedBy(runner, requestId)).toEqual(happened);
+    expect(effectsOf(runner, requestId)).toEqual(happened);
   });
 
   test('fires 1,200 authorizations and 100 chains as an independent calculation orders them', () => {
@@ -84,7 +84,7 @@ describe('an advance', () => {
     }
     const { happened, requestId } = goTo(runner, start + week + 2 * day);
     expect(happened.map(({ at, id, action }) => `${at} ${id} ${action}`)).toEqual(expected.toSorted());
-    expect(movedBy(runner, requestId)).toEqual(happened);
+    expect(effectsOf(runner, requestId)).toEqual(happened);
     const statuses = runner.rows<PaymentRow>('payment').map(({ status }) => status);
     const count = (status: string) => statuses.filter((one) => one === status).length;
     expect([count('expired'), count('failed'), count('settled')]).toEqual([1_200, 20, 80]);
@@ -93,19 +93,19 @@ describe('an advance', () => {
 });
 
 describe('a clock', () => {
-  test('that runs fires timers at their own instants, also late', () => {
+  test('that runs fires timers at their due instants, even late', () => {
     const runner = new CommandRunner({ now: start });
-    const held = authorized(runner);
-    const walking = created(runner, { autoAdvance: true, scenario: 'require_action' });
-    const statuses = () => [held, walking].map(({ id }) => runner.show(id).status);
+    const hold = authorized(runner);
+    const autoAdvancing = created(runner, { autoAdvance: true, scenario: 'require_action' });
+    const statuses = () => [hold, autoAdvancing].map(({ id }) => runner.show(id).status);
     runner.advance(0);
     expect(statuses()).toEqual(['authorized', 'pending']);
     runner.advance(10_999);
     expect(statuses()).toEqual(['authorized', 'requires_action']);
     runner.advance(30 * day);
-    expect(runner.show(held.id)).toMatchObject({ status: 'expired', expiredAt: text(start + week) });
-    const own = runner.written.history.filter(({ resourceId }) => resourceId === walking.id);
-    expect(own.map(({ action, at }) => [action, text(at)])).toEqual([
+    expect(runner.show(hold.id)).toMatchObject({ status: 'expired', expiredAt: text(start + week) });
+    const moves = runner.written.history.filter(({ resourceId }) => resourceId === autoAdvancing.id);
+    expect(moves.map(({ action, at }) => [action, text(at)])).toEqual([
       ['create', text(start)],
       ['require_action', text(start + second)],
       ['capture', text(start + 11 * second)],

@@ -4,6 +4,8 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Route } from '../../kernel/route.ts';
 import { component, exactlyOne, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import { daySeconds } from '../../kernel/time.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import {
   type BeginAdvance,
   beginAdvance,
@@ -15,24 +17,26 @@ import {
 import { findClock } from './store.ts';
 import { type ClockRow, clockStates, clocksTable } from './table.ts';
 
-const secondsMax = limits.clockAheadDaysMax * 86_400;
+const secondsMax = limits.clockAheadDaysMax * daySeconds;
 
 const AdvanceBody = strict(
   {
     seconds: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: secondsMax, description: 'How far to move it forward.' }),
+      Type.Integer({ minimum: 1, maximum: secondsMax, description: 'How far to move the clock forward.' }),
     ),
-    to: Type.Optional(Type.String({ format: 'date-time', description: 'Where to move it: RFC 3339.' })),
+    to: Type.Optional(
+      Type.String({ format: 'date-time', description: 'The time to move the clock to, in RFC 3339 format.' }),
+    ),
   },
   exactlyOne('seconds', 'to'),
 );
 
-const shown = {
+const clockFields = {
   now: Time,
-  offsetSeconds: Type.Integer({ description: 'How far it is ahead of real time; whole seconds.' }),
+  offsetSeconds: Type.Integer({ description: 'How far the clock is ahead of real time, in whole seconds.' }),
 } as const;
 
-const ClockSchema = resource('clock', clockStates, shown);
+const ClockSchema = resource('clock', clockStates, clockFields);
 
 const EffectSchema = Type.Object({
   at: Time,
@@ -41,13 +45,13 @@ const EffectSchema = Type.Object({
   action: Type.String(),
   from: Type.Optional(Type.String()),
   to: Type.Optional(Type.String()),
-  event: Type.Optional(Type.String({ description: 'The event that tells of it.' })),
+  event: Type.Optional(Type.String({ description: 'The type of the emitted event.' })),
 });
 
 const AdvancedSchema = resource('clock', clockStates, {
-  ...shown,
+  ...clockFields,
   complete: Type.Boolean({
-    description: `Whether all that was due has happened. One call takes at most ${limits.clockAdvanceStepsMax} steps and ${limits.clockAdvanceMsMax / 1000} seconds.`,
+    description: `Whether everything that was due has been processed. One call takes at most ${limits.clockAdvanceStepsMax} steps and ${limits.clockAdvanceMsMax / 1000} seconds.`,
   }),
   left: Type.Optional(
     Type.Object(
@@ -55,14 +59,14 @@ const AdvancedSchema = resource('clock', clockStates, {
         timers: Type.Integer(),
         deliveries: Type.Integer(),
         passedOver: Type.Integer({
-          description: 'Deliveries among them that were due before `now`: they are sent late.',
+          description: 'The deliveries among them that were due before `now`; they are sent late.',
         }),
         nextAt: Time,
         to: Time,
       },
       {
         description:
-          'When it is not complete: how much is left, and where the clock was to go. Advance again.',
+          'If the advance is not complete: the remaining work and the requested time. Advance again.',
       },
     ),
   ),
@@ -76,12 +80,12 @@ const AdvancedSchema = resource('clock', clockStates, {
         },
         {
           ...component('ClockNextStep'),
-          description: 'When it is complete: what is scheduled next, or null when nothing is.',
+          description: 'If the advance is complete: the next scheduled step, or null if there is none.',
         },
       ),
     ),
   ),
-  happened: Type.Array(EffectSchema, { description: 'What the clock has brought about, in order.' }),
+  happened: Type.Array(EffectSchema, { description: 'The effects of the advance, in order.' }),
 });
 
 function presentClock(clock: ClockRow, wallNow: number): Presented {
@@ -92,7 +96,7 @@ export const clockResource: Resource<ClockRow> = {
   name: 'clock',
   table: clocksTable,
   machine: clockMachine,
-  // The answer to a change shows the clock as it was at that very moment.
+  // The response to a change shows the clock at the instant of the change.
   present: (row) => presentClock(row, row.updatedAt),
   emitsEvents: false,
 };
@@ -119,29 +123,30 @@ export const clockRoutes: readonly Route[] = [
     read: ({ reader, principal, now }) =>
       findClock(reader, principal, now).then((clock) => presentClock(clock, now)),
   },
-  {
+  writeRoute({
     ...writing,
     operationId: 'advanceClock',
     path: 'developer_api_clock/advance',
-    summary: 'Move the clock forward and run all that falls due, in order; answers when it is done',
+    summary: 'Move the clock forward and process everything that falls due, in order; responds when done',
     body: AdvanceBody,
     bodyName: 'ClockAdvance',
     response: AdvancedSchema,
     responseName: 'ClockAdvanced',
     target: 'clock',
     command: beginAdvance,
-    input: ({ body }) => advanceInput(body as Static<typeof AdvanceBody>),
-  },
-  {
+    input: ({ body }) => advanceInput(body),
+    prepare: ({ requested, request }, { runs }) => runs.advanceClock(requested, request),
+  }),
+  writeRoute({
     ...writing,
     operationId: 'freezeClock',
     path: 'developer_api_clock/freeze',
-    summary: 'Stop the clock where it is',
+    summary: 'Stop the clock at its current time',
     target: 'clock',
     command: freezeClock,
     input: () => null,
-  },
-  {
+  }),
+  writeRoute({
     ...writing,
     operationId: 'resetClock',
     path: 'developer_api_clock/reset',
@@ -149,5 +154,5 @@ export const clockRoutes: readonly Route[] = [
     target: 'clock',
     command: resetClock,
     input: () => null,
-  },
+  }),
 ];

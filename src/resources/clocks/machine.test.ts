@@ -15,12 +15,12 @@ const text = (instant: number) => new Date(instant).toISOString();
 
 type By = { readonly seconds: number } | { readonly to: string };
 
-function ask(runner: CommandRunner, what: 'advance' | 'freeze' | 'reset', body: unknown = {}): Response {
+function send(runner: CommandRunner, what: 'advance' | 'freeze' | 'reset', body: unknown = {}): Response {
   return runner.post(`developer_api_clock/${what}`, body);
 }
 
 function moved(runner: CommandRunner, what: 'advance' | 'freeze' | 'reset', body: unknown = {}): Body {
-  const response = ask(runner, what, body);
+  const response = send(runner, what, body);
   expect(response.status, response.text).toBe(200);
   return response.body;
 }
@@ -34,7 +34,7 @@ function createdAt(runner: CommandRunner): string {
   return runner.post('developer_api_payments', { amount: 100, currency: 'EUR' }).body.createdAt;
 }
 
-/** Every position that a clock can be in, reached at `start` by the clock and by real time unless it says otherwise. */
+/** Every position that a clock can be in. Clock and real time are at `start` unless the moves change them. */
 interface Position {
   readonly name: string;
   readonly status: 'running' | 'frozen';
@@ -45,13 +45,13 @@ interface Position {
 
 function position(name: string, status: Position['status'], aheadMs: number, ...moves: Move[]): Position {
   const runner = () => {
-    const made = new CommandRunner({ now: start });
+    const created = new CommandRunner({ now: start });
     for (const move of moves) {
-      if (typeof move === 'number') made.wallNow += move;
-      else if (typeof move === 'string') moved(made, move);
-      else moved(made, 'advance', move);
+      if (typeof move === 'number') created.wallNow += move;
+      else if (typeof move === 'string') moved(created, move);
+      else moved(created, 'advance', move);
     }
-    return made;
+    return created;
   };
   return { name, status, aheadMs, runner };
 }
@@ -117,7 +117,7 @@ describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: op
     ['to a time without milliseconds', (now) => ({ to: text(now + day).replace('.000', '') }), day],
     ['to a time of another zone', (now) => ({ to: text(now + day + 2 * hour).replace('Z', '+02:00') }), day],
     ['to where it is', (now) => ({ to: text(now) }), 0],
-  ])('advances %s and then continues as before', (_what, by, ms) => {
+  ])('advances %s and then continues in the same mode', (_what, by, ms) => {
     const runner = open();
     const before = runner.now;
     const { requestId: _requestId, ...body } = moved(runner, 'advance', by(before));
@@ -132,7 +132,7 @@ describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: op
     const runner = open();
     const before = runner.clock;
     for (const to of [text(runner.now - 1), text(runner.now - day), '0001-01-01T00:00:00Z']) {
-      const { code, body } = ask(runner, 'advance', { to });
+      const { code, body } = send(runner, 'advance', { to });
       expect(code, to).toBe('clock_moves_back');
       expect(body.error).toMatchObject({ param: '/to', details: { now: before.now } });
     }
@@ -144,12 +144,12 @@ describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: op
     const before = runner.clock;
     const farthest = runner.wallNow + secondsMax * second;
     for (const to of [text(farthest + 1), '9999-12-31T23:59:59Z']) {
-      const { code, body } = ask(runner, 'advance', { to });
+      const { code, body } = send(runner, 'advance', { to });
       expect([code, body.error.param]).toEqual(['clock_too_far', '/to']);
     }
     expect(runner.clock).toEqual(before);
     expect(moved(runner, 'advance', { to: text(farthest) }).now).toBe(text(farthest));
-    const { code, body } = ask(runner, 'advance', { seconds: 1 });
+    const { code, body } = send(runner, 'advance', { seconds: 1 });
     expect([code, body.error.param]).toEqual(['clock_too_far', '/seconds']);
     expect(runner.clock.now).toBe(text(farthest));
   });
@@ -174,7 +174,7 @@ describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: op
   ])('refuses an advance by %s and stays', (_what, body, param) => {
     const runner = open();
     const before = runner.clock;
-    const response = ask(runner, 'advance', body);
+    const response = send(runner, 'advance', body);
     expect([response.code, response.body.error.param]).toEqual(['invalid_request', param]);
     expect(runner.clock).toEqual(before);
   });
@@ -182,7 +182,7 @@ describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: op
   test.each(['freeze', 'reset'] as const)('refuses a %s with a body and stays', (what) => {
     const runner = open();
     const before = runner.clock;
-    const { code, body } = ask(runner, what, { seconds: 1 });
+    const { code, body } = send(runner, what, { seconds: 1 });
     expect([code, body.error.param]).toEqual(['invalid_request', '/seconds']);
     expect(runner.clock).toEqual(before);
   });
@@ -201,7 +201,7 @@ test('a refused advance fires no timer', () => {
   const runner = new CommandRunner({ now: start });
   const { id } = authorized(runner);
   runner.wallNow += 30 * day;
-  expect(ask(runner, 'advance', { to: '9999-12-31T23:59:59Z' }).code).toBe('clock_too_far');
+  expect(send(runner, 'advance', { to: '9999-12-31T23:59:59Z' }).code).toBe('clock_too_far');
   expect(runner.show(id)).toMatchObject({ status: 'authorized', version: 2 });
 });
 
@@ -218,7 +218,7 @@ describe('while a request advances the clock', () => {
       const { runner, row } = advancing();
       const before = row();
       runner.wallNow += 2_000;
-      const { status, body: answer } = ask(runner, what, body);
+      const { status, body: answer } = send(runner, what, body);
       const details = { to: text(start + hour), requestId: before.advance?.requestId };
       expect([status, answer.error]).toMatchObject([409, { code: 'clock_advancing', details }]);
       expect(row()).toEqual(before);
@@ -233,7 +233,13 @@ describe('while a request advances the clock', () => {
   ])('%s cannot finish it', (_what, turn) => {
     const { runner, row } = advancing();
     const before = row();
-    const { code } = runner.run(finishAdvance, { turn, happened: [], left: null, next: null, isThere: true });
+    const { code } = runner.run(finishAdvance, {
+      turn,
+      happened: [],
+      left: null,
+      next: null,
+      hasArrived: true,
+    });
     expect(code).toBe('idempotency_in_progress');
     expect(row()).toEqual(before);
   });
@@ -243,7 +249,7 @@ describe('while a request advances the clock', () => {
     const before = row();
     expect(before.leaseUntil).toBe(start + leaseMs);
     for (const leasedUntil of [start, start + leaseMs, Number.MAX_SAFE_INTEGER])
-      expect(runner.run(resumeAdvance, { leasedUntil }).body).not.toHaveProperty('turn');
+      expect(runner.run(resumeAdvance, { leasedUntil }).result).toBeNull();
     expect(row()).toEqual(before);
   });
 });

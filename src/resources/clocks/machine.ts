@@ -6,15 +6,19 @@ import {
   type CommandContext,
   type CommandKind,
   change,
+  type LoadedRows,
+  type PreparedCommand,
 } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { defineMachine } from '../../kernel/machine.ts';
+import { type ActionOf, defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
+import { dayMs } from '../../kernel/time.ts';
 import { type Advancing, type ClockRow, clockStates } from './table.ts';
 
-export const clockMachine = defineMachine<ClockRow>({
+export const clockMachine = defineMachine<ClockRow>()({
   resource: 'clock',
   states: clockStates,
   moves: [
@@ -28,11 +32,10 @@ export const clockMachine = defineMachine<ClockRow>({
 });
 
 export const leaseMs = 10_000;
-const dayMs = 86_400_000;
 const retryAfterSeconds = 1;
 
-/** The clock of an application that never moved it. */
-export function realClock(orgId: string, appId: string, wallNow: Instant): ClockRow {
+/** The clock of an application that has never moved it. */
+export function realClock(orgId: Id<'organization'>, appId: Id<'application'>, wallNow: Instant): ClockRow {
   return {
     orgId,
     id: clockIdOf(appId),
@@ -48,17 +51,17 @@ export function realClock(orgId: string, appId: string, wallNow: Instant): Clock
   };
 }
 
-/** What a clock shows at an instant of real time. */
+/** The displayed state of a clock at an instant of real time. */
 export function clockFace(clock: ClockRow, wallNow: Instant) {
   const now = clockNow(clock, wallNow);
   const offsetSeconds = Math.round((now - wallNow) / 1000);
   return { status: clock.status, now: instantToText(now), offsetSeconds };
 }
 
-/** The one change of a clock. Its history goes by the wall clock: its own time is what changes. */
+/** Every clock change. Its history uses the wall clock, because the change affects the clock's own time. */
 export function moveClock(
   before: ClockRow,
-  action: string,
+  action: ActionOf<typeof clockMachine>,
   patch: Partial<ClockRow>,
   wallNow: Instant,
 ): Change & { readonly row: ClockRow } {
@@ -67,28 +70,28 @@ export function moveClock(
 }
 
 export function readClock(
-  rows: { get<Row>(resource: 'clock', id: string): Row | undefined },
+  rows: Pick<LoadedRows, 'get'>,
   { orgId, appId, wallNow }: CommandContext,
 ): ClockRow {
   if (appId === null) throw new Error('a clock belongs to an application');
   return rows.get<ClockRow>('clock', clockIdOf(appId)) ?? realClock(orgId, appId, wallNow);
 }
 
-export const readsClock: CommandKind<unknown>['reads'] = (_input, { appId }) =>
+const readsClock: CommandKind<unknown>['reads'] = (_input, { appId }) =>
   appId === null ? [] : [{ resource: 'clock', id: clockIdOf(appId), lock: 'update' }];
 
-/** While one request advances the clock, no other one touches it. */
+/** While one request advances the clock, no other request may change it. */
 export function refuseBusy({ advance }: ClockRow): Refusal | undefined {
   if (advance === null) return undefined;
   return refuse('clock_advancing', {
-    message: `The clock is on its way to ${instantToText(advance.to)}, asked for by ${advance.requestId}. Wait until that request is answered.`,
+    message: `Request ${advance.requestId} is advancing the clock to ${instantToText(advance.to)}. Wait until that request has finished.`,
     details: { to: instantToText(advance.to), requestId: advance.requestId },
     retryAfterSeconds,
   });
 }
 
-function answered(made: Change & { readonly row: ClockRow }): Accepted {
-  return accepted([made], 'clock', made.row);
+function acceptedMove(move: Change & { readonly row: ClockRow }): Accepted {
+  return accepted([move], 'clock', move.row);
 }
 
 export const freezeClock: CommandKind<null> = {
@@ -103,11 +106,11 @@ export const freezeClock: CommandKind<null> = {
     const asNow: ClockRow = { ...clock, updatedAt: wallNow };
     if (clock.status === 'frozen') return accepted([], 'clock', asNow);
     const frozenAt = clockNow(clock, wallNow);
-    return answered(moveClock(clock, 'freeze', { status: 'frozen', frozenAt }, wallNow));
+    return acceptedMove(moveClock(clock, 'freeze', { status: 'frozen', frozenAt }, wallNow));
   },
 };
 
-/** Back to real time: the one move that may go back. */
+/** Returns to real time: the only move that may go backwards. */
 export const resetClock: CommandKind<null> = {
   name: 'clocks.reset',
   success: 'ok',
@@ -117,24 +120,34 @@ export const resetClock: CommandKind<null> = {
     const clock = readClock(rows, context);
     const refusal = refuseBusy(clock);
     if (refusal) return refusal;
-    return answered(moveClock(clock, 'reset', { status: 'running', frozenAt: null, offsetMs: 0n }, wallNow));
+    return acceptedMove(
+      moveClock(clock, 'reset', { status: 'running', frozenAt: null, offsetMs: 0n }, wallNow),
+    );
   },
 };
 
 export interface BeginAdvance {
-  /** How far from now, or where to. */
+  /** The duration from now, or the target time. */
   readonly by: { readonly seconds: number } | { readonly to: Instant };
   readonly key: string;
   readonly fingerprint: string;
 }
 
+/** A started advance. */
+export interface BegunAdvance {
+  readonly to: Instant;
+  /** Counts the processes that have run the advance; only the last one may continue. */
+  readonly turn: number;
+}
+
 /**
- * The first command of an advance: from here on the clock stands and belongs to this request. The same request again is
- * told by the engine that it is in progress.
+ * The first command of an advance: from here on the clock is frozen and belongs to this request. The engine refuses a
+ * retry of the same request as in progress.
  */
-export const beginAdvance: CommandKind<BeginAdvance> = {
+export const beginAdvance: PreparedCommand<BeginAdvance, BegunAdvance> = {
   name: 'clocks.advance',
   success: 'ok',
+  needsPrepare: true,
   reads: readsClock,
   decide: ({ by, key, fingerprint }, context, rows) => {
     const { wallNow } = context;
@@ -146,7 +159,7 @@ export const beginAdvance: CommandKind<BeginAdvance> = {
     const param = 'to' in by ? '/to' : '/seconds';
     if (to < now) {
       return refuse('clock_moves_back', {
-        message: `The clock is at ${instantToText(now)} and does not go back to ${instantToText(to)}. Name a later time, or return to real time with \`reset\`.`,
+        message: `The clock is at ${instantToText(now)} and cannot go back to ${instantToText(to)}. Send a later time, or return to real time with \`reset\`.`,
         param,
         details: { now: instantToText(now) },
       });
@@ -159,13 +172,16 @@ export const beginAdvance: CommandKind<BeginAdvance> = {
       ...{ actorKind: actor.kind, actorId: actor.id },
     };
     const patch = { frozenAt: now, advance, leaseUntil: wallNow + leaseMs };
-    const made = moveClock(clock, 'advance', patch, wallNow);
-    return { ...answered(made), fields: { to, turn: advance.turn }, isInterim: true };
+    const moved = moveClock(clock, 'advance', patch, wallNow);
+    return { ...acceptedMove(moved), result: { to, turn: advance.turn }, isInterim: true };
   },
 };
 
-/** Takes up an advance whose process is believed dead: its lease ended at the instant given, or before. */
-export const resumeAdvance: CommandKind<{ readonly leasedUntil: Instant }> = {
+/** Resumes an advance whose process is presumed dead: its lease expired by the given instant. Else the result is null. */
+export const resumeAdvance: CommandKind<
+  { readonly leasedUntil: Instant },
+  Pick<BegunAdvance, 'turn'> | null
+> = {
   name: 'clocks.resume',
   success: 'ok',
   reads: readsClock,
@@ -173,12 +189,12 @@ export const resumeAdvance: CommandKind<{ readonly leasedUntil: Instant }> = {
     const { wallNow } = context;
     const clock = readClock(rows, context);
     const { advance, leaseUntil } = clock;
-    const isMeant = advance?.requestId === context.requestId;
-    if (advance === null || !isMeant || leaseUntil === null || leaseUntil > leasedUntil)
-      return accepted([], 'clock', clock);
-    const taken = { ...advance, turn: advance.turn + 1 };
-    const made = moveClock(clock, 'advance', { advance: taken, leaseUntil: wallNow + leaseMs }, wallNow);
-    return { ...answered(made), fields: { turn: taken.turn } };
+    const isOwn = advance?.requestId === context.requestId;
+    if (advance === null || !isOwn || leaseUntil === null || leaseUntil > leasedUntil)
+      return { ...accepted([], 'clock', clock), result: null };
+    const resumed = { ...advance, turn: advance.turn + 1 };
+    const moved = moveClock(clock, 'advance', { advance: resumed, leaseUntil: wallNow + leaseMs }, wallNow);
+    return { ...acceptedMove(moved), result: { turn: resumed.turn } };
   },
 };
 
@@ -195,35 +211,35 @@ export interface Effect {
 export interface FinishAdvance {
   readonly turn: number;
   readonly happened: readonly Effect[];
-  /** What was still due when a bound was reached; null when nothing was. */
+  /** The work that was still due when a limit was reached; null if none was. */
   readonly left: {
     readonly timers: number;
     readonly deliveries: number;
-    /** Deliveries among them that were due before the instant that the clock has reached. */
+    /** The deliveries among them that were due before the instant that the clock has reached. */
     readonly passedOver: number;
     readonly nextAt: Instant;
   } | null;
-  /** What is scheduled next when nothing is left; null when nothing is scheduled. */
+  /** The next scheduled step when nothing is left; null if there is none. */
   readonly next: { readonly at: Instant; readonly type: string; readonly id?: string } | null;
-  /** Whether all that could be brought about was: a fault in one record does not hold the clock back. */
-  readonly isThere: boolean;
+  /** Whether every step that could run has run: a fault in one record does not hold the clock back. */
+  readonly hasArrived: boolean;
 }
 
-/** The last command of an advance. A clock that reached a bound stays where it has come to. */
+/** The last command of an advance. If a limit was reached, the clock stays at the last instant that it reached. */
 export const finishAdvance: CommandKind<FinishAdvance> = {
   name: 'clocks.finish',
   success: 'ok',
   concludes: true,
   reads: readsClock,
-  decide: ({ turn, happened, left, next, isThere }, context, rows) => {
+  decide: ({ turn, happened, left, next, hasArrived }, context, rows) => {
     const { wallNow } = context;
     const clock = readClock(rows, context);
     const { advance } = clock;
     if (advance === null || advance.turn !== turn || advance.requestId !== context.requestId)
       return refuse('idempotency_in_progress', { param: 'Idempotency-Key', retryAfterSeconds });
-    const reached = isThere ? advance.to : (clock.frozenAt ?? advance.to);
+    const reached = hasArrived ? advance.to : (clock.frozenAt ?? advance.to);
     const isFrozen = clock.status === 'frozen';
-    const made = moveClock(
+    const moved = moveClock(
       clock,
       'advance',
       {
@@ -249,6 +265,6 @@ export const finishAdvance: CommandKind<FinishAdvance> = {
           }),
       happened,
     };
-    return { ...answered(made), fields };
+    return { ...acceptedMove(moved), fields };
   },
 };

@@ -1,12 +1,14 @@
 import { clockIdOf } from '../../kernel/clock.ts';
+import type { Id } from '../../kernel/ids.ts';
 import type { Principal, Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { minuteMs } from '../../kernel/time.ts';
 import { type HistoryRow, historyTable } from '../history/table.ts';
 import { realClock } from './machine.ts';
 import { type ClockRow, clocksTable } from './table.ts';
 import type { TimerRow } from './timer-table.ts';
 
-/** The clock of the application that asks, as the database has it: another node may have moved it. */
+/** The clock of the calling application, read from the database because another node may have moved it. */
 export function findClock(
   reader: Reader,
   { orgId, appId }: Pick<Principal, 'orgId' | 'appId'>,
@@ -25,10 +27,10 @@ const dueTimers: Statement = {
     where t.org_id = $1 and t.app_id = $2 and t.due_at <= $3 order by t.due_at, t.id limit $4`,
 };
 
-/** What is due in one application up to an instant of its clock, in order. */
+/** The due timers of one application up to an instant of its clock, in order. */
 export function findDue(
   reader: Rows,
-  { orgId, appId }: { readonly orgId: string; readonly appId: string },
+  { orgId, appId }: { readonly orgId: Id<'organization'>; readonly appId: Id<'application'> },
   until: Instant,
   limit: number,
 ): PromiseLike<readonly Pick<TimerRow, 'id' | 'resource' | 'dueAt'>[]> {
@@ -41,10 +43,10 @@ const dueCount: Statement = {
     select t.due_at from timers t where t.org_id = $1 and t.app_id = $2 and t.due_at <= $3 limit $4) d`,
 };
 
-/** How much is due up to an instant, counted as far as the limit. */
+/** The number of timers due up to an instant, counted up to the limit. */
 export async function countDue(
   reader: Rows,
-  { orgId, appId }: { readonly orgId: string; readonly appId: string },
+  { orgId, appId }: { readonly orgId: Id<'organization'>; readonly appId: Id<'application'> },
   until: Instant,
   limit: number,
 ): Promise<{ readonly timers: number; readonly nextAt: Instant | null }> {
@@ -58,14 +60,14 @@ export async function countDue(
 }
 
 export interface ApplicationKey {
-  readonly orgId: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'>;
 }
 
 /**
- * Applications in which something is due by their own clocks, of a number of them behind a given one. The recursive part
- * jumps from one application to the next over the index and finds the first timer of each on the way: some 10 µs for each
- * application that waits for something, however many timers it has.
+ * Applications with a timer that is due by their own clock, among the next $4 after a given application. The recursive part
+ * skips through the index from one application to the next and finds the first timer of each: about 10 µs for each
+ * application with timers, regardless of the number of timers.
  */
 const dueApplications: Statement = {
   name: 'timers_due_applications',
@@ -86,18 +88,18 @@ const dueApplications: Statement = {
     where w.n = $4 or (w.due_at <= coalesce(c.now, $1::timestamptz) and c.is_advancing is not true)`,
 };
 
-/** Those that have something due, and where to go on; undefined when all were looked at. */
+/** The applications with due timers, and the application to continue after; undefined after the last application. */
 export async function findDueApplications(
   reader: Rows,
   wallNow: Instant,
   after: ApplicationKey | undefined,
-  lookedMax: number,
+  applicationsMax: number,
 ): Promise<{ readonly due: readonly ApplicationKey[]; readonly next: ApplicationKey | undefined }> {
   const rows = await reader.rows<ApplicationKey & { isDue: boolean; isLast: boolean }>(dueApplications, [
     new Date(wallNow).toISOString(),
     after?.orgId ?? '',
     after?.appId ?? '',
-    lookedMax,
+    applicationsMax,
   ]);
   return { due: rows.filter(({ isDue }) => isDue), next: rows.find(({ isLast }) => isLast) };
 }
@@ -108,7 +110,7 @@ const lostAdvances: Statement = {
     where c.advance is not null and c.lease_until <= $1 order by c.lease_until limit $2`,
 };
 
-/** Clocks whose advance nobody carries on: their leases ended before the instant given. */
+/** Clocks whose advance no process runs any more: their leases expired before the given instant. */
 export function findLostAdvances(
   reader: Rows,
   leasedUntil: Instant,
@@ -122,21 +124,21 @@ export interface MoveOfRequest extends HistoryRow {
 }
 
 /**
- * What a request has moved so far, in order. There is no index for it: it is asked only when an advance is taken up whose
- * first process died, and looks through the history of one organization then.
+ * The state changes of a request so far, in order. It has no index: it runs only when a process resumes the advance of a
+ * dead process, and then it scans the history of one organization.
  */
 const movesOfRequest: Statement = {
   name: 'history_of_request',
   text: `select ${selectList(historyTable, 'h')}, e.type as "eventType" from state_history h
     left join events e on e.org_id = h.org_id and e.id = h.event_id
     where h.org_id = $1 and h.request_id = $2 and h.resource <> 'clock' order by h.at, h.event_id limit $3`,
-  msMax: 60_000,
+  msMax: minuteMs,
 };
 
 export function findMovesOfRequest(
   reader: Rows,
-  orgId: string,
-  requestId: string,
+  orgId: Id<'organization'>,
+  requestId: Id<'request'>,
   limit: number,
 ): PromiseLike<readonly MoveOfRequest[]> {
   return reader.rows<MoveOfRequest>(movesOfRequest, [orgId, requestId, limit]);

@@ -1,18 +1,19 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Actor } from '../../kernel/command.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const clockStates = ['running', 'frozen'] as const;
 
 /**
- * The clock of an application. It runs, ahead of real time or not, or it is frozen. While it is advanced it stands at the
- * instant that was reached, and `advance` says by whom: that is entered by `begin`, moved by each round of due timers, and
- * left by `finish`, also when the process that began it is gone.
+ * The application clock. It runs, with or without an offset from real time, or it is frozen. During an advance it is frozen
+ * at the instant that the advance has reached, and `advance` names the request. `beginAdvance` sets it, each round of due
+ * timers moves the clock, and `finishAdvance` clears it, even if the process that began the advance has died.
  */
 export interface ClockRow extends Clock {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'clock'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof clockStates)[number];
   readonly version: number;
   readonly offsetMs: bigint;
@@ -24,18 +25,18 @@ export interface ClockRow extends Clock {
   readonly updatedAt: Instant;
 }
 
-/** An advance under way, with all that is needed to end it in the name of the request that began it. */
+/** A pending advance, with everything needed to finish it on behalf of the request that began it. */
 export interface Advancing {
   readonly to: Instant;
   readonly key: string;
   /** In base64. */
   readonly fingerprint: string;
-  readonly requestId: string;
-  /** Absent in an advance that began before people could ask for one. */
+  readonly requestId: Id<'request'>;
+  /** Absent in advances that began before people could request them. */
   readonly actorKind?: Actor['kind'];
   readonly actorId: string;
   readonly ip: string | null;
-  /** Counts the processes that took it up. One that was taken for dead and goes on has the wrong number. */
+  /** Counts the processes that have run this advance. A process that was presumed dead has an outdated number. */
   readonly turn: number;
 }
 

@@ -1,5 +1,5 @@
 import { assert } from '../../kernel/assert.ts';
-import { clockIdOf, type Due } from '../../kernel/clock.ts';
+import { clockIdOf } from '../../kernel/clock.ts';
 import {
   type Accepted,
   accepted,
@@ -8,98 +8,142 @@ import {
   type CommandKind,
   type LoadedRows,
   type Read,
+  type RowRead,
   type StatefulRow,
 } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import type { IdKind } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
-import type { Instant } from '../../kernel/table.ts';
+import type { AnyRow, Instant } from '../../kernel/table.ts';
 import { disputeDue, fireDispute } from '../disputes/machine.ts';
 import type { DisputeRow } from '../disputes/table.ts';
 import { firePayment } from '../payments/advance.ts';
 import { paymentDue } from '../payments/scenario.ts';
 import type { PaymentRow } from '../payments/table.ts';
-import { fireTransfer, transferDue, transferReads } from '../transfers/advance.ts';
+import { fireTransfer, transferReads } from '../transfers/advance.ts';
+import { transferDue } from '../transfers/scenario.ts';
 import type { TransferRow } from '../transfers/table.ts';
 import { type Effect, leaseMs, moveClock, readClock } from './machine.ts';
 import type { ClockRow } from './table.ts';
 
-/** How a kind of record waits and what its clock does to it. */
-interface Timed<Row extends StatefulRow> {
-  readonly due: (row: Row) => Due | null;
-  readonly fire: (row: Row, due: Due, context: CommandContext, rows: LoadedRows) => readonly Change[];
-  /** What else must be read to fire it. */
+/** The step that a record is due to take. */
+interface DueStep {
+  readonly at: Instant;
+  readonly fire: (context: CommandContext, rows: LoadedRows) => readonly Change[];
+}
+
+/** When a kind of record is due, and what its timer does to it. */
+interface Timed<Row> {
+  readonly due: (row: Row) => DueStep | null;
+  /** Additional rows that the step needs. */
   readonly thenReads?: (row: Row) => readonly Read[];
 }
 
 const payments: Timed<PaymentRow> = {
-  due: paymentDue,
-  fire: (row, due, context) =>
-    firePayment({ ok: true, row, dispute: null, changes: [] }, due, context).changes,
-};
-
-const disputes: Timed<DisputeRow> = {
-  due: disputeDue,
-  thenReads: ({ paymentId }) => [{ resource: 'payment', id: paymentId, lock: 'update' }],
-  fire: (row, due, context, rows) => {
-    const payment = rows.get<PaymentRow>('payment', row.paymentId);
-    assert(payment, `${row.id} is a dispute of a payment that is not there`);
-    return fireDispute({ ok: true, row, payment, changes: [] }, due, context).changes;
+  due: (row) => {
+    const due = paymentDue(row);
+    return (
+      due && {
+        at: due.at,
+        fire: (context) => firePayment({ ok: true, row, dispute: null, changes: [] }, due, context).changes,
+      }
+    );
   },
 };
 
-const transfers: Timed<TransferRow> = {
-  due: transferDue,
-  thenReads: transferReads,
-  fire: (row, due, context, rows) => fireTransfer(row, due.action, { ...context, now: due.at }, rows).changes,
+const disputes: Timed<DisputeRow> = {
+  due: (row) => {
+    const due = disputeDue(row);
+    return (
+      due && {
+        at: due.at,
+        fire: (context, rows) => {
+          const payment = rows.get<PaymentRow>('payment', row.paymentId);
+          assert(payment, `the payment of ${row.id} is missing`);
+          return fireDispute({ ok: true, row, payment, changes: [] }, due, context).changes;
+        },
+      }
+    );
+  },
+  thenReads: ({ paymentId }) => [{ resource: 'payment', id: paymentId, lock: 'update' }],
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: each kind is used with rows of its own.
-const timed: Readonly<Record<string, Timed<any>>> = {
-  payment: payments,
-  dispute: disputes,
-  transfer: transfers,
+const transfers: Timed<TransferRow> = {
+  due: (row) => {
+    const due = transferDue(row);
+    return (
+      due && {
+        at: due.at,
+        fire: (context, rows) => fireTransfer({ ok: true, row, changes: [] }, due, context, rows).changes,
+      }
+    );
+  },
+  thenReads: transferReads,
+};
+
+type Rows = Pick<LoadedRows, 'get'>;
+
+/** The same by record id, for any row type. */
+interface TimedKind {
+  readonly due: (id: string, rows: Rows) => DueStep | null;
+  readonly thenReads: (id: string, rows: Rows) => readonly Read[];
+}
+
+function timedKind<Row extends StatefulRow>(kind: IdKind, { due, thenReads }: Timed<Row>): TimedKind {
+  return {
+    due: (id, rows) => {
+      const row = rows.get<Row>(kind, id);
+      return row === undefined ? null : due(row);
+    },
+    thenReads: (id, rows) => {
+      const row = rows.get<Row>(kind, id);
+      return row === undefined ? [] : (thenReads?.(row) ?? []);
+    },
+  };
+}
+
+const timed: Readonly<Record<string, TimedKind>> = {
+  payment: timedKind('payment', payments),
+  dispute: timedKind('dispute', disputes),
+  transfer: timedKind('transfer', transfers),
 };
 
 export interface FireTimers {
   readonly timers: readonly { readonly resource: string; readonly id: string }[];
-  /** Nothing that is due later is fired: other records, which are not in this round, may be due before it. */
+  /** Steps that are due later do not fire: records outside this round may be due before them. */
   readonly until: Instant;
   readonly stepsMax: number;
-  /** The advance that this is a round of, by its turn; null when the clock simply runs. */
+  /** The `turn` of the advance that this round belongs to; null when the clock is running. */
   readonly turn: number | null;
-  /** Where the clock has come to at least when the round is over. */
+  /** The earliest time that the clock may have after the round. */
   readonly reach?: Instant;
-  /** One for each step, because a step may make a record. */
+  /** One for each step, because a step may create a record. */
   readonly suffixes: readonly string[];
 }
 
 /**
- * One round of what is due, as one command. It plays the records that it was given like a simulation: always the one that
- * is due first, at its own instant, and what that brings about takes its place in the order. So a batch of hundreds is as
- * exact as one timer at a time, and what moved on meanwhile is left alone, because what is due is asked of the record.
+ * One round of due timers, as one command. It runs a discrete-event simulation of the given records: always the record that
+ * is due first, at its own instant, and steps that this schedules are inserted in order. So a batch of hundreds is as exact
+ * as one timer at a time. Records that have moved since are left alone, because the due step is derived from the record.
  */
-export const fireTimers: CommandKind<FireTimers> = {
+export const fireTimers: CommandKind<FireTimers, Pick<TimerRound, 'happened'>> = {
   name: 'timers.fire',
   success: 'ok',
   reads: ({ timers, turn }, { appId }) => [
     ...(appId === null
       ? []
       : [{ resource: 'clock', id: clockIdOf(appId), lock: turn === null ? 'share' : 'update' } as const]),
-    ...timers.map(({ resource, id }) => ({ resource: resource as IdKind, id, lock: 'update' }) as const),
+    ...timers.map(({ resource, id }) => ({ resource, id, lock: 'update' }) as RowRead),
   ],
   thenReads: ({ timers }, rows) =>
-    timers.flatMap(({ resource, id }) => {
-      const row = rows.get<StatefulRow>(resource as IdKind, id);
-      return row ? (timed[resource]?.thenReads?.(row) ?? []) : [];
-    }),
+    timers.flatMap(({ resource, id }) => timed[resource]?.thenReads(id, rows) ?? []),
   decide: (input, context, rows) => {
     const clock = readClock(rows, context);
     const { advance } = clock;
     if (input.turn === null) {
-      // While a request advances the clock, what is due is brought about by that request.
+      // While a request advances the clock, only that request fires due timers.
       const round =
-        advance === null ? runTimers(input, Math.min(input.until, context.now), context, rows) : nothing;
+        advance === null ? runTimers(input, Math.min(input.until, context.now), context, rows) : emptyRound;
       return roundAnswer(clock, round.changes, round);
     }
     const isOwn = advance?.turn === input.turn && advance.requestId === context.requestId;
@@ -113,20 +157,24 @@ export const fireTimers: CommandKind<FireTimers> = {
   },
 };
 
-function roundAnswer(clock: ClockRow, changes: readonly Change[], { happened, waiting }: Round): Accepted {
-  return { ...accepted(changes, 'clock', clock), fields: { happened }, timed: waiting };
+function roundAnswer(
+  clock: ClockRow,
+  changes: readonly Change[],
+  { happened, waiting }: TimerRound,
+): Accepted<Pick<TimerRound, 'happened'>> {
+  return { ...accepted(changes, 'clock', clock), result: { happened }, timed: waiting };
 }
 
-interface Round {
+interface TimerRound {
   readonly changes: readonly Change[];
   readonly happened: readonly Effect[];
   /** When the last step was due. */
   readonly lastAt: Instant;
-  /** Records that are not due after all: their timers are written anew. */
+  /** Records that turned out not to be due: their timers are rewritten. */
   readonly waiting: readonly TimedRecord[];
 }
 
-const nothing: Round = { changes: [], happened: [], lastAt: 0, waiting: [] };
+const emptyRound: TimerRound = { changes: [], happened: [], lastAt: 0, waiting: [] };
 
 interface TimedRecord {
   readonly resource: IdKind;
@@ -138,46 +186,45 @@ interface TimerEntry {
   readonly id: string;
 }
 
-function runTimers(input: FireTimers, until: Instant, context: CommandContext, rows: LoadedRows): Round {
+function runTimers(input: FireTimers, until: Instant, context: CommandContext, rows: LoadedRows): TimerRound {
   const records = new Map<string, TimedRecord>();
   const posted = new Map<string, bigint>();
   const queue = new TimerQueue();
   const waiting: TimedRecord[] = [];
-  const enqueue = (player: TimedRecord): boolean => {
-    records.set(player.row.id, player);
-    const due = timed[player.resource]?.due(player.row);
-    if (!due || due.at > until) return false;
-    queue.add({ at: due.at, id: player.row.id });
-    return true;
-  };
-  for (const { resource, id } of input.timers) {
-    const row = rows.get<StatefulRow>(resource as IdKind, id);
-    const player = row && { resource: resource as IdKind, row };
-    if (player && !enqueue(player)) waiting.push(player);
-  }
-  const seen: LoadedRows = {
-    get: <Row>(resource: IdKind, id: string) =>
+  const current: LoadedRows = {
+    get: <Row extends AnyRow>(resource: IdKind, id: Row['id']) =>
       (records.get(id)?.row as Row | undefined) ?? rows.get<Row>(resource, id),
     balance: (account, currency) =>
       rows.balance(account, currency) + (posted.get(`${account} ${currency}`) ?? 0n),
   };
+  const enqueue = (record: TimedRecord): boolean => {
+    records.set(record.row.id, record);
+    const due = timed[record.resource]?.due(record.row.id, current);
+    if (!due || due.at > until) return false;
+    queue.add({ at: due.at, id: record.row.id });
+    return true;
+  };
+  for (const { resource, id } of input.timers) {
+    const row = rows.get<StatefulRow>(resource as IdKind, id);
+    const record = row && { resource: resource as IdKind, row };
+    if (record && !enqueue(record)) waiting.push(record);
+  }
   const changes: Change[] = [];
   let lastAt = 0;
   for (let step = 0; step < input.stepsMax; step += 1) {
-    const turn = queue.next();
-    if (!turn) break;
-    const player = records.get(turn.id);
-    const kind = player && timed[player.resource];
-    const due = player && kind?.due(player.row);
-    // It was moved by what came before it in this round, and took another turn then.
-    if (!player || !kind || due?.at !== turn.at) continue;
+    const entry = queue.next();
+    if (!entry) break;
+    const record = records.get(entry.id);
+    const due = record && timed[record.resource]?.due(entry.id, current);
+    // An earlier step in this round moved the record, which then got another queue entry.
+    if (!record || due?.at !== entry.at) continue;
     const suffix = input.suffixes[step];
-    assert(suffix !== undefined, 'a step has an id suffix of its own');
-    const made = kind.fire(player.row, due, { ...context, suffix }, seen);
-    assert(made.length > 0, `${player.row.id} was due and did not move`);
-    changes.push(...made);
-    lastAt = Math.max(lastAt, turn.at);
-    for (const { resource, row, entries } of made) {
+    assert(suffix !== undefined, 'every step has its own id suffix');
+    const changed = due.fire({ ...context, suffix }, current);
+    assert(changed.length > 0, `${record.row.id} was due and did not move`);
+    changes.push(...changed);
+    lastAt = Math.max(lastAt, entry.at);
+    for (const { resource, row, entries } of changed) {
       enqueue({ resource, row });
       for (const { account, currency, amount } of entries.flatMap(({ postings }) => postings)) {
         const key = `${account} ${currency}`;
@@ -188,21 +235,21 @@ function runTimers(input: FireTimers, until: Instant, context: CommandContext, r
   return { changes, happened: changes.map(effectOf), lastAt, waiting };
 }
 
-/** Turns in the order of their instants; among equals, of the ids. Few are added to many, so an ordered list will do. */
+/** Entries ordered by instant, then by id. Few entries are added to many, so a sorted array is enough. */
 class TimerQueue {
   readonly #entries: TimerEntry[] = [];
 
-  add(turn: TimerEntry): void {
+  add(entry: TimerEntry): void {
     let low = 0;
     let high = this.#entries.length;
-    // Latest first, so that the next one is taken from the end.
+    // Latest first, so that the next entry is at the end.
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#entries[middle];
-      if (other && isBefore(turn, other)) low = middle + 1;
+      if (other && isBefore(entry, other)) low = middle + 1;
       else high = middle;
     }
-    this.#entries.splice(low, 0, turn);
+    this.#entries.splice(low, 0, entry);
   }
 
   next(): TimerEntry | undefined {
@@ -214,7 +261,7 @@ function isBefore(a: TimerEntry, b: TimerEntry): boolean {
   return a.at === b.at ? a.id < b.id : a.at < b.at;
 }
 
-export function effectOf({ resource, row, action, from, event }: Change): Effect {
+function effectOf({ resource, row, action, from, event }: Change): Effect {
   return {
     at: instantToText(row.updatedAt),
     type: resource,

@@ -1,11 +1,12 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
-/** When a record next falls due. It follows from the record, and is written with every change that moves it. */
+/** When a record is next due. Derived from the record and written with every change of that instant. */
 export interface TimerRow {
-  readonly orgId: string;
-  /** The record's own id: a record has one timer, for what comes first. */
+  readonly orgId: Id<'organization'>;
+  /** The id of the record: a record has one timer, for its next step. */
   readonly id: string;
-  readonly appId: string;
+  readonly appId: Id<'application'>;
   readonly resource: string;
   readonly dueAt: Instant;
 }

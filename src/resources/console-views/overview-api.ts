@@ -5,6 +5,7 @@ import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute, Principal, Reader } from '../../kernel/route.ts';
 import { strict } from '../../kernel/schema.ts';
 import type { Instant } from '../../kernel/table.ts';
+import { dayMs, daySeconds } from '../../kernel/time.ts';
 import { type CountedMinutes, findRequestMinutes } from '../requests/store.ts';
 import { percentileMs } from '../requests/table.ts';
 import {
@@ -17,13 +18,12 @@ import {
 
 const OverviewQuery = strict({ days: Type.Optional(Type.Integer({ enum: [1, 7, 30], default: 7 })) });
 
-/** Records belong to the organization; requests are those of the application that is looked at. */
-type Place = Pick<Principal, 'orgId' | 'appId'>;
+/** Records are counted for the organization, requests for the selected application. */
+type OverviewScope = Pick<Principal, 'orgId' | 'appId'>;
 
-const dayMs = 86_400_000;
-const keptMs = 5_000;
-const keptMax = 1_000;
-const bucketSeconds: Readonly<Record<number, number>> = { 1: 3_600, 7: 21_600, 30: 86_400 };
+const cachedMs = 5_000;
+const cachedMax = 1_000;
+const bucketSeconds: Readonly<Record<number, number>> = { 1: 3_600, 7: 21_600, 30: daySeconds };
 
 function presentPayments(rows: readonly PaymentCount[], at: (bucket: number) => string) {
   const byStatus = new Map<string, number>();
@@ -58,7 +58,7 @@ function presentWebhooks(rows: readonly DeliveryCount[], starts: readonly Instan
   };
 }
 
-/** Counts can be added, percentiles cannot: those of the whole are made from the sums. */
+/** Counts can be added, percentiles cannot: the overall percentiles are computed from the summed histogram buckets. */
 function presentRequests(rows: readonly CountedMinutes[], starts: readonly Instant[]) {
   const byStart = new Map(rows.map((row) => [row.minute, row]));
   const sum = (count: (row: CountedMinutes) => number) => rows.reduce((all, row) => all + count(row), 0);
@@ -91,13 +91,13 @@ function total(rows: readonly { readonly count: number }[]): number {
 
 async function readOverview(
   reader: Reader,
-  { orgId, appId }: Place,
+  { orgId, appId }: OverviewScope,
   days: number,
   now: Instant,
 ): Promise<Presented> {
-  const seconds = bucketSeconds[days] ?? dayMs / 1_000;
+  const seconds = bucketSeconds[days] ?? daySeconds;
   const bucketMs = seconds * 1_000;
-  // Whole parts, the last of which is under way.
+  // Whole buckets; the last one is still in progress.
   const end = (Math.floor(now / bucketMs) + 1) * bucketMs;
   const starts = Array.from(
     { length: (days * dayMs) / bucketMs },
@@ -123,23 +123,31 @@ async function readOverview(
 }
 
 /**
- * An overview is looked at by many at once and again and again: for a few seconds all of them get the same one. Kept by
- * reader, so that no two servers in one process share any.
+ * Many viewers poll the same overview, so it is cached for a few seconds. Cached by reader, so that two servers in one
+ * process do not share entries.
  */
-const kept = new WeakMap<Reader, Map<string, { readonly at: Instant; readonly made: Promise<Presented> }>>();
+const cache = new WeakMap<
+  Reader,
+  Map<string, { readonly at: Instant; readonly overview: Promise<Presented> }>
+>();
 
-function keptOverview(reader: Reader, place: Place, days: number, now: Instant): Promise<Presented> {
-  const overviews = kept.get(reader) ?? new Map();
-  kept.set(reader, overviews);
-  const key = `${place.orgId} ${place.appId} ${days}`;
+function cachedOverview(
+  reader: Reader,
+  scope: OverviewScope,
+  days: number,
+  now: Instant,
+): Promise<Presented> {
+  const overviews = cache.get(reader) ?? new Map();
+  cache.set(reader, overviews);
+  const key = `${scope.orgId} ${scope.appId} ${days}`;
   const last = overviews.get(key);
-  if (last && now - last.at >= 0 && now - last.at < keptMs) return last.made;
-  if (overviews.size >= keptMax) overviews.clear();
-  const made = readOverview(reader, place, days, now);
-  overviews.set(key, { at: now, made });
-  // One that failed is not kept; whoever waits for it is told.
-  made.catch(() => overviews.delete(key));
-  return made;
+  if (last && now - last.at >= 0 && now - last.at < cachedMs) return last.overview;
+  if (overviews.size >= cachedMax) overviews.clear();
+  const overview = readOverview(reader, scope, days, now);
+  overviews.set(key, { at: now, overview });
+  // Do not cache failures; the callers still receive the error.
+  overview.catch(() => overviews.delete(key));
+  return overview;
 }
 
 export const overviewRoutes: readonly ConsoleRoute[] = [
@@ -149,9 +157,9 @@ export const overviewRoutes: readonly ConsoleRoute[] = [
     path: 'overview',
     role: 'viewer',
     level: 'application',
-    summary: 'Payments, webhooks and requests of the last days in figures',
+    summary: 'Retrieve statistics of payments, webhooks and requests for the last days',
     query: OverviewQuery,
     read: ({ reader, principal, query, now }) =>
-      keptOverview(reader, principal, (query as Static<typeof OverviewQuery>).days ?? 7, now),
+      cachedOverview(reader, principal, (query as Static<typeof OverviewQuery>).days ?? 7, now),
   },
 ];

@@ -4,11 +4,11 @@ import type { Instant, Statement } from '../../kernel/table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 
-/** How many of the newest records are counted: more of them cost more than a glance is worth. */
+/** Only the newest records are counted, up to this number, to bound the cost of an overview. */
 export const countedMax = 100_000;
 
 export interface PaymentCount {
-  /** From 1: the period that it was made in. */
+  /** The time bucket of the creation, starting at 1. */
   readonly bucket: number;
   readonly currency: string;
   readonly status: string;
@@ -23,8 +23,8 @@ export interface DeliveryCount {
 }
 
 /**
- * Ids begin with the wall time of their making: the primary key bounds the records of a period, and their ids alone say
- * into which part of it they fall. $3 are the least ids of each part.
+ * Ids begin with the wall time of their creation: the primary key bounds the records of a period, and the id alone
+ * determines the bucket of a record. $3 contains the lowest id of each bucket.
  */
 const paymentCounts: Statement = {
   name: 'overview_payments',

@@ -4,7 +4,7 @@ import type { Statement } from '../../kernel/table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 
-/** What can be found by its id. */
+/** The kinds of record that search finds by id. */
 export const hitKinds = [
   'payment',
   'customer',
@@ -28,8 +28,8 @@ export interface Hit {
   readonly status: string;
 }
 
-/** How a record is told in one line: where it is kept, its title, what stands below it, its status. */
-interface Shown {
+/** The table of a kind, and the SQL expressions for title, subtitle and status of a search result. */
+interface HitColumns {
   readonly table: string;
   readonly title: string;
   readonly subtitle: string;
@@ -37,7 +37,7 @@ interface Shown {
 }
 
 const status = 't.status';
-const shown: Readonly<Record<Exclude<HitKind, 'request'>, Shown>> = {
+const hitColumns: Readonly<Record<Exclude<HitKind, 'request'>, HitColumns>> = {
   payment: {
     table: 'payments',
     title: `t.amount || ' ' || t.currency`,
@@ -64,12 +64,12 @@ const shown: Readonly<Record<Exclude<HitKind, 'request'>, Shown>> = {
   api_key: { table: 'api_keys', title: 't.name', subtitle: `'…' || t.last_four`, status },
 };
 
-const selectHit = (kind: keyof typeof shown) => {
-  const { table, title, subtitle, status: state } = shown[kind];
+const selectHit = (kind: keyof typeof hitColumns) => {
+  const { table, title, subtitle, status: state } = hitColumns[kind];
   return `select '${kind}' as kind, t.id, ${title} as title, nullif(${subtitle}, '') as subtitle, ${state} as status from ${table} t`;
 };
 
-const byId = (kind: keyof typeof shown): Statement => ({
+const byId = (kind: keyof typeof hitColumns): Statement => ({
   name: `search_${kind}_by_id`,
   text: `${selectHit(kind)} where t.org_id = $1 and t.id = $2`,
 });
@@ -89,20 +89,20 @@ export function findById(
   return reader.rows<Hit>(kind === 'request' ? requestById : byId(kind), [orgId, id]);
 }
 
-/** Behind every text that begins with the one before it. */
-const last = '\u{10ffff}';
+/** Appended to a prefix, sorts after every text with this prefix. */
+const rangeEnd = '\u{10ffff}';
 
-/** A beginning is a range of bytes, and so of the index; the exact one stands first in it. */
-const byBeginning = (kind: 'payment' | 'transfer' | 'customer', text: string, of: string): Statement => ({
+/** A prefix is a byte range and therefore an index range; an exact match sorts first in it. */
+const byPrefix = (kind: 'payment' | 'transfer' | 'customer', text: string, of: string): Statement => ({
   name: `search_${kind}_by_${of}`,
   text: `${selectHit(kind)} where t.org_id = $1 and ${text} is not null and ${text} ~>=~ $2 and ${text} ~<~ $3
     order by ${text} using ~<~, t.id limit $4`,
 });
 
 const references = [
-  byBeginning('payment', 't.reference', 'reference'),
-  byBeginning('transfer', 't.reference', 'reference'),
-  byBeginning('customer', 't.reference', 'reference'),
+  byPrefix('payment', 't.reference', 'reference'),
+  byPrefix('transfer', 't.reference', 'reference'),
+  byPrefix('customer', 't.reference', 'reference'),
 ];
 
 const names = (['email', 'name'] as const).map(
@@ -114,16 +114,16 @@ const names = (['email', 'name'] as const).map(
   }),
 );
 
-/** Payments, transfers and customers by how their reference begins, and customers by e-mail and name. */
-export async function findByBeginning(
+/** Payments, transfers and customers by reference prefix, and customers by e-mail or name prefix. */
+export async function findByPrefix(
   reader: Rows,
   orgId: string,
   text: string,
   limit: number,
 ): Promise<readonly Hit[]> {
   const found = await Promise.all([
-    ...references.map((statement) => reader.rows<Hit>(statement, [orgId, text, text + last, limit])),
-    ...names.map((statement) => reader.rows<Hit>(statement, [orgId, text, last, limit])),
+    ...references.map((statement) => reader.rows<Hit>(statement, [orgId, text, text + rangeEnd, limit])),
+    ...names.map((statement) => reader.rows<Hit>(statement, [orgId, text, rangeEnd, limit])),
   ]);
   const hits = new Map(found.flat().map((hit) => [hit.id, hit]));
   return [...hits.values()].slice(0, limit);

@@ -1,5 +1,5 @@
 import { refuse } from '../../kernel/errors.ts';
-import { isId } from '../../kernel/ids.ts';
+import { type Id, isId } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute, Reader } from '../../kernel/route.ts';
 import type { Instant } from '../../kernel/table.ts';
@@ -10,13 +10,13 @@ import { refundsTable } from '../refunds/table.ts';
 import { transfersTable } from '../transfers/table.ts';
 import { findTimeline, type Subject, type TimelineRows } from './timeline-store.ts';
 
-/** In the order in which they follow from each other, so that those of one instant stand in it. */
+/** In causal order, which is also the order of items with the same instant. */
 const kinds = ['request', 'move', 'provider_event', 'ledger_entry', 'event', 'delivery'] as const;
 
 interface Item {
   readonly kind: (typeof kinds)[number];
   readonly at: Instant;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly version: number | null;
   readonly id: string;
   readonly title: string;
@@ -25,7 +25,11 @@ interface Item {
 
 const itemsMax = 200;
 
-async function findSubject(reader: Reader, orgId: string, id: string): Promise<Subject | undefined> {
+async function findSubject(
+  reader: Reader,
+  orgId: Id<'organization'>,
+  id: string,
+): Promise<Subject | undefined> {
   if (isId('payment', id)) {
     const payment = await reader.byKey(paymentsTable, orgId, id);
     return payment && { orgId, kind: 'payment', id, recordId: id };
@@ -43,106 +47,123 @@ async function findSubject(reader: Reader, orgId: string, id: string): Promise<S
 }
 
 function itemsOf(rows: TimelineRows): readonly Item[] {
-  // A provider speaks of a move without knowing its version: the request and the action lead to it.
+  // A provider event has no version: the request and the action identify its move.
   const versions = new Map(rows.moves.map((row) => [`${row.requestId} ${row.action}`, row.version]));
-  // A request came by the wall clock; it belongs where the first thing that it did belongs, by the application's.
-  const firstOf = new Map(rows.moves.map((row) => [row.requestId, row]));
+  // A request has a wall-clock time; in the timeline it gets the application-clock time of its first move.
+  const firstMoves = new Map(rows.moves.map((row) => [row.requestId, row]));
   return [
-    ...rows.moves.map(
-      (row): Item => ({
-        kind: 'move',
-        at: row.at,
-        requestId: row.requestId,
-        version: row.version,
-        id: `${row.resourceId}.${row.version}`,
-        title: row.fromStatus === null ? row.toStatus : `${row.fromStatus} → ${row.toStatus}`,
-        data: {
-          action: row.action,
-          from: row.fromStatus,
-          to: row.toStatus,
-          actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
-          eventId: row.eventId,
-        },
-      }),
+    ...rows.moves.map(moveItem),
+    ...rows.events.map(eventItem),
+    ...rows.deliveries.map(deliveryItem),
+    ...rows.entries.map(entryItem),
+    ...rows.providerEvents.map((row) =>
+      providerEventItem(row, versions.get(`${row.requestId} ${row.action}`) ?? null),
     ),
-    ...rows.events.map(
-      (row): Item => ({
-        kind: 'event',
-        at: row.createdAt,
-        requestId: row.requestId,
-        version: row.sequence,
-        id: row.id,
-        title: row.type,
-        data: { type: row.type, applicationId: row.appId, sequence: row.sequence },
-      }),
-    ),
-    ...rows.deliveries.map(
-      (row): Item => ({
-        kind: 'delivery',
-        at: row.createdAt,
-        requestId: row.requestId,
-        version: row.sequence,
-        id: row.id,
-        title: `${row.eventType} to ${row.url ?? row.webhookId}`,
-        data: {
-          webhookId: row.webhookId,
-          url: row.url,
-          eventId: row.eventId,
-          eventType: row.eventType,
-          trigger: row.trigger,
-          status: row.status,
-          attempts: row.attempts,
-          lastResponseStatus: row.lastResponseStatus,
-          lastError: row.lastError,
-          updatedAt: instantToText(row.updatedAt),
-        },
-      }),
-    ),
-    ...rows.entries.map(
-      (row): Item => ({
-        kind: 'ledger_entry',
-        at: row.createdAt,
-        requestId: row.requestId,
-        version: row.recordVersion,
-        id: row.id,
-        title: row.reason,
-        data: { reason: row.reason, postings: presentEntry(row).postings },
-      }),
-    ),
-    ...rows.providerEvents.map(
-      (row): Item => ({
-        kind: 'provider_event',
-        at: row.receivedAt,
-        requestId: row.requestId,
-        version: versions.get(`${row.requestId} ${row.action}`) ?? null,
-        id: row.id,
-        title: row.type,
-        data: {
-          provider: row.provider,
-          providerTransactionId: row.providerTransactionId,
-          providerEventId: row.providerEventId,
-          type: row.type,
-          outcome: row.outcome,
-          action: row.action,
-          payload: JSON.parse(row.payload) as unknown,
-        },
-      }),
-    ),
-    ...rows.requests.map(
-      ({ id, at, method, path, httpStatus, durationMs, errorCode }): Item => ({
-        kind: 'request',
-        at: firstOf.get(id)?.at ?? at,
-        requestId: id,
-        version: firstOf.get(id)?.version ?? null,
-        id,
-        title: `${method} ${path}`,
-        data: { method, path, httpStatus, durationMs, errorCode, receivedAt: instantToText(at) },
-      }),
-    ),
+    ...rows.requests.map((row) => requestItem(row, firstMoves.get(row.id))),
   ];
 }
 
-/** The newest first; of one instant the later version, then what follows from what, then the later id. */
+type RowOf<Kind extends keyof TimelineRows> = TimelineRows[Kind][number];
+
+function moveItem(row: RowOf<'moves'>): Item {
+  return {
+    kind: 'move',
+    at: row.at,
+    requestId: row.requestId,
+    version: row.version,
+    id: `${row.resourceId}.${row.version}`,
+    title: row.fromStatus === null ? row.toStatus : `${row.fromStatus} → ${row.toStatus}`,
+    data: {
+      action: row.action,
+      from: row.fromStatus,
+      to: row.toStatus,
+      actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+      eventId: row.eventId,
+    },
+  };
+}
+
+function eventItem(row: RowOf<'events'>): Item {
+  return {
+    kind: 'event',
+    at: row.createdAt,
+    requestId: row.requestId,
+    version: row.sequence,
+    id: row.id,
+    title: row.type,
+    data: { type: row.type, applicationId: row.appId, sequence: row.sequence },
+  };
+}
+
+function deliveryItem(row: RowOf<'deliveries'>): Item {
+  return {
+    kind: 'delivery',
+    at: row.createdAt,
+    requestId: row.requestId,
+    version: row.sequence,
+    id: row.id,
+    title: `${row.eventType} to ${row.url ?? row.webhookId}`,
+    data: {
+      webhookId: row.webhookId,
+      url: row.url,
+      eventId: row.eventId,
+      eventType: row.eventType,
+      trigger: row.trigger,
+      status: row.status,
+      attempts: row.attempts,
+      lastResponseStatus: row.lastResponseStatus,
+      lastError: row.lastError,
+      updatedAt: instantToText(row.updatedAt),
+    },
+  };
+}
+
+function entryItem(row: RowOf<'entries'>): Item {
+  return {
+    kind: 'ledger_entry',
+    at: row.createdAt,
+    requestId: row.requestId,
+    version: row.recordVersion,
+    id: row.id,
+    title: row.reason,
+    data: { reason: row.reason, postings: presentEntry(row).postings },
+  };
+}
+
+function providerEventItem(row: RowOf<'providerEvents'>, version: number | null): Item {
+  return {
+    kind: 'provider_event',
+    at: row.receivedAt,
+    requestId: row.requestId,
+    version,
+    id: row.id,
+    title: row.type,
+    data: {
+      provider: row.provider,
+      providerTransactionId: row.providerTransactionId,
+      providerEventId: row.providerEventId,
+      type: row.type,
+      outcome: row.outcome,
+      action: row.action,
+      payload: JSON.parse(row.payload) as unknown,
+    },
+  };
+}
+
+function requestItem(row: RowOf<'requests'>, firstMove: RowOf<'moves'> | undefined): Item {
+  const { id, at, method, path, httpStatus, durationMs, errorCode } = row;
+  return {
+    kind: 'request',
+    at: firstMove?.at ?? at,
+    requestId: id,
+    version: firstMove?.version ?? null,
+    id,
+    title: `${method} ${path}`,
+    data: { method, path, httpStatus, durationMs, errorCode, receivedAt: instantToText(at) },
+  };
+}
+
+/** Newest first; for the same instant by descending version, then reverse causal order, then descending id. */
 function byAge(a: Item, b: Item): number {
   const [versionA, versionB] = [a.version ?? 0, b.version ?? 0];
   if (a.at !== b.at) return b.at - a.at;
@@ -158,7 +179,7 @@ export const timelineRoutes: readonly ConsoleRoute[] = [
     path: 'timeline/{id}',
     role: 'viewer',
     level: 'application',
-    summary: 'All that happened to a payment, a transfer, a refund or a dispute, newest first',
+    summary: 'List the history of a payment, transfer, refund or dispute, newest first',
     read: async ({ reader, principal, params }) => {
       const subject = await findSubject(reader, principal.orgId, params.id ?? '');
       if (!subject) return refuse('resource_not_found');

@@ -1,4 +1,5 @@
 import type { EventRow } from '../../kernel/event.ts';
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
 import { type ProviderEventRow, providerEventsTable } from '../history/provider-event-table.ts';
@@ -8,17 +9,17 @@ import type { DeliveryRow } from '../webhooks/delivery-table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 
-/** What a record is, and what its money and its provider know it by. */
+/** A record, and the record that its ledger entries and provider events reference. */
 export interface Subject {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly kind: 'payment' | 'transfer' | 'refund' | 'dispute';
   readonly id: string;
   /** The payment of a refund or a dispute; else the record itself. */
   readonly recordId: string;
 }
 
-export interface RequestLine {
-  readonly id: string;
+interface RequestLine {
+  readonly id: Id<'request'>;
   readonly at: Instant;
   readonly method: string;
   readonly path: string;
@@ -27,22 +28,22 @@ export interface RequestLine {
   readonly errorCode: string | null;
 }
 
-export interface MoveLine extends HistoryRow {
-  /** Of the key or the person; null for Sandbank itself. */
+interface MoveLine extends HistoryRow {
+  /** The name of the key or person; null for Sandbank itself. */
   readonly actorName: string | null;
 }
 
-export type EventLine = Omit<EventRow, 'orgId' | 'data'>;
+type EventLine = Omit<EventRow, 'orgId' | 'data'>;
 
-export interface DeliveryLine
+interface DeliveryLine
   extends Pick<DeliveryRow, 'id' | 'webhookId' | 'eventId' | 'eventType' | 'trigger' | 'status' | 'attempts'>,
     Pick<DeliveryRow, 'lastResponseStatus' | 'lastError' | 'createdAt' | 'updatedAt'> {
   readonly url: string | null;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly sequence: number;
 }
 
-/** Newest first, each kind as many as asked for. */
+/** Newest first, each kind up to the requested limit. */
 export interface TimelineRows {
   readonly moves: readonly MoveLine[];
   readonly events: readonly EventLine[];
@@ -84,7 +85,7 @@ const deliveries: Statement = {
     order by d.id desc limit $3`,
 };
 
-/** The requests that moved a refund or a dispute: what they posted is posted to its payment. */
+/** The requests that moved a refund or a dispute. Their ledger entries belong to its payment. */
 const ownRequests = `cross join lateral (
       select h.request_id from state_history h where h.org_id = $1 and h.resource_id = $4 and h.request_id = t.request_id
       limit 1) h`;
@@ -117,10 +118,10 @@ const requestsBy: Statement = {
       from requests s where s.org_id = $1 and s.id = k.id offset 0) r`,
 };
 
-/** The requests by which all of it came about, as far as they are still kept. */
+/** The requests that caused the changes, as far as they are still stored. */
 function findRequests(
   reader: Rows,
-  orgId: string,
+  orgId: Id<'organization'>,
   ids: readonly string[],
 ): PromiseLike<readonly RequestLine[]> {
   return reader.rows<RequestLine>(requestsBy, [orgId, ids]);
@@ -128,25 +129,25 @@ function findRequests(
 
 export async function findTimeline(reader: Rows, subject: Subject, limit: number): Promise<TimelineRows> {
   const { orgId, kind, id, recordId } = subject;
-  const own = [orgId, id, limit];
+  const byRecord = [orgId, id, limit];
   const isPart = kind === 'refund' || kind === 'dispute';
   const [entriesOf, providerEventsOf] = statements[kind];
-  const of = [orgId, recordId, limit, ...(isPart ? [id] : [])];
-  const [moved, told, delivered, posted, said] = await Promise.all([
-    reader.rows<MoveLine>(moves, own),
-    reader.rows<EventLine>(events, own),
-    reader.rows<DeliveryLine>(deliveries, own),
-    reader.rows<LedgerEntryRow>(entriesOf, [...of, ...(isPart ? [kind] : [])]),
-    reader.rows<ProviderEventRow>(providerEventsOf, of),
+  const byMainRecord = [orgId, recordId, limit, ...(isPart ? [id] : [])];
+  const [moveRows, eventRows, deliveryRows, entryRows, providerEventRows] = await Promise.all([
+    reader.rows<MoveLine>(moves, byRecord),
+    reader.rows<EventLine>(events, byRecord),
+    reader.rows<DeliveryLine>(deliveries, byRecord),
+    reader.rows<LedgerEntryRow>(entriesOf, [...byMainRecord, ...(isPart ? [kind] : [])]),
+    reader.rows<ProviderEventRow>(providerEventsOf, byMainRecord),
   ]);
-  const ids = [...new Set([...moved, ...told].map(({ requestId }) => requestId))].slice(0, limit);
+  const ids = [...new Set([...moveRows, ...eventRows].map(({ requestId }) => requestId))].slice(0, limit);
   const requests = await findRequests(reader, orgId, ids);
   return {
-    moves: moved,
-    events: told,
-    deliveries: delivered,
-    entries: posted,
-    providerEvents: said,
+    moves: moveRows,
+    events: eventRows,
+    deliveries: deliveryRows,
+    entries: entryRows,
+    providerEvents: providerEventRows,
     requests,
   };
 }

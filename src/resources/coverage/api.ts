@@ -2,11 +2,13 @@ import { type Static, Type } from 'typebox';
 import { scopes } from '../../kernel/permissions.ts';
 import type { Reader, Route } from '../../kernel/route.ts';
 import { resource, strict } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { resetCoverage, type Universe } from './commands.ts';
-import { findMet } from './store.ts';
+import { prepareResetCoverage } from './prepare.ts';
+import { findCovered } from './store.ts';
 import { type CoverageKind, coverageKinds } from './table.ts';
 
-/** What was met of what can be met. */
+/** The covered items among all items that tests can cover. */
 export interface CoverageReport {
   readonly object: 'coverage';
   readonly sandbox: true;
@@ -21,39 +23,39 @@ interface Share {
   readonly total: number;
 }
 
-export interface CoverageSection extends Share {
+interface CoverageSection extends Share {
   readonly kind: CoverageKind;
   readonly items: readonly { readonly name: string; readonly count: number }[];
 }
 
-/** A part of it. */
-export interface CoveragePart {
+/** A filter for the report. */
+export interface CoverageFilter {
   readonly kind?: CoverageKind | undefined;
   readonly resource?: string | undefined;
 }
 
-/** The report of one organization, of several together, or of all there are. Of a part, sections without items are left out. */
+/** The report of one organization, several or all. With a filter, sections without items are left out. */
 export async function coverageOf(
   reader: Pick<Reader, 'rows'>,
   orgIds: readonly string[] | 'all',
   universe: Universe,
-  part: CoveragePart = {},
+  filter: CoverageFilter = {},
 ): Promise<CoverageReport> {
-  const rows = await findMet(reader, orgIds);
+  const rows = await findCovered(reader, orgIds);
   const counts = new Map(rows.map(({ kind, name, count }) => [`${kind} ${name}`, count]));
-  const wanted = universe.filter(
+  const selected = universe.filter(
     (one) =>
-      (part.kind === undefined || one.kind === part.kind) &&
-      (part.resource === undefined || one.resource === part.resource),
+      (filter.kind === undefined || one.kind === filter.kind) &&
+      (filter.resource === undefined || one.resource === filter.resource),
   );
   const sections = coverageKinds.flatMap((kind) => {
-    const items = wanted
+    const items = selected
       .filter((one) => one.kind === kind)
       .map(({ name }) => ({ name, count: counts.get(`${kind} ${name}`) ?? 0 }));
     const met = items.filter(({ count }) => count > 0).length;
     return items.length === 0 ? [] : { kind, met, total: items.length, items };
   });
-  const sum = (of: keyof Share) => sections.reduce((total, section) => total + section[of], 0);
+  const sum = (field: keyof Share) => sections.reduce((total, section) => total + section[field], 0);
   return {
     object: 'coverage',
     sandbox: true,
@@ -64,8 +66,8 @@ export async function coverageOf(
 }
 
 /**
- * The report as test runners write theirs, so that a build server shows it: a suite a kind, a case an item. What was not met
- * is skipped and not failed: a gap is no fault.
+ * The report as JUnit XML, which build servers show: one suite for each kind, one case for each item. An item that is not
+ * covered is skipped, not failed: a gap is not an error.
  */
 export function junitOf({ summary, sections }: Pick<CoverageReport, 'summary' | 'sections'>): string {
   const suites = sections.map(({ kind, met, total, items }) => {
@@ -86,7 +88,7 @@ export function junitOf({ summary, sections }: Pick<CoverageReport, 'summary' | 
 }
 
 function xmlText(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const Share = { met: Type.Integer({ minimum: 0 }), total: Type.Integer({ minimum: 0 }) };
@@ -100,7 +102,7 @@ const CoverageSchema = resource('coverage', ['ok'], {
       items: Type.Array(
         Type.Object({
           name: Type.String(),
-          count: Type.Integer({ minimum: 0, description: 'How often it was met; 0 is a gap.' }),
+          count: Type.Integer({ minimum: 0, description: 'How often the item was covered; 0 is a gap.' }),
         }),
       ),
     }),
@@ -109,11 +111,11 @@ const CoverageSchema = resource('coverage', ['ok'], {
 
 const meta = { tag: 'Coverage' } as const;
 
-/** The universe names these routes as well, so it is made behind them. */
+/** The universe contains these routes, so it is built after them. */
 export function coverageRoutes(resources: readonly string[], universe: () => Universe): readonly Route[] {
   const Query = strict({
     kind: Type.Optional(Type.Enum([...coverageKinds], { description: 'Only items of this kind.' })),
-    resource: Type.Optional(Type.Enum([...resources], { description: 'Only what is about this resource.' })),
+    resource: Type.Optional(Type.Enum([...resources], { description: 'Only items of this resource.' })),
   });
   return [
     {
@@ -122,31 +124,32 @@ export function coverageRoutes(resources: readonly string[], universe: () => Uni
       method: 'GET',
       path: 'developer_api_coverage',
       scope: 'any',
-      summary: 'Which states, moves, events, operations and errors were met so far; as JSON or as JUnit XML',
+      summary: 'Retrieve the covered states, moves, events, operations and errors as JSON or JUnit XML',
       query: Query,
       alternateContentType: 'application/xml',
       flushBefore: 'coverage',
       response: CoverageSchema,
       responseName: 'Coverage',
       read: async ({ reader, principal, query, accepts }) => {
-        const part = query as Static<typeof Query>;
-        const report = await coverageOf(reader, [principal.orgId], universe(), part);
+        const filter = query as Static<typeof Query>;
+        const report = await coverageOf(reader, [principal.orgId], universe(), filter);
         if (!accepts('application/xml')) return report;
         return { contentType: 'application/xml', text: junitOf(report), headers: {} };
       },
     },
-    {
+    writeRoute({
       ...meta,
       operationId: 'resetCoverage',
       method: 'POST',
       path: 'developer_api_coverage/reset',
       scope: scopes.filter((scope) => scope.endsWith(':write')),
-      summary: 'Forget what was met, and count from here',
+      summary: 'Reset all coverage counts to zero',
       response: resource('coverage_reset', ['ok'], {}),
       responseName: 'CoverageReset',
       target: 'organization',
       command: resetCoverage,
       input: () => null,
-    },
+      prepare: prepareResetCoverage,
+    }),
   ];
 }

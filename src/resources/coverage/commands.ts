@@ -1,43 +1,43 @@
-import type { AnyResource, CommandKind } from '../../kernel/command.ts';
+import type { AnyResource, PreparedCommand } from '../../kernel/command.ts';
 import { codesOfApi, errorCatalogue } from '../../kernel/errors.ts';
 import type { EventType } from '../../kernel/event.ts';
 import type { Move } from '../../kernel/machine.ts';
 import type { Route } from '../../kernel/route.ts';
 import type { CoverageKind } from './table.ts';
 
-/** Something that a test can meet. */
-export interface CoverageItem {
+/** An item that a test can cover. */
+interface CoverageItem {
   readonly kind: CoverageKind;
   readonly name: string;
-  /** The resource that it is about; null for what is about none, as all errors. */
+  /** The resource of the item; null for items without one, such as all errors. */
   readonly resource: string | null;
 }
 
-/** All that can be met, each once, kind by kind. */
+/** All items that can be covered, each once, grouped by kind. */
 export type Universe = readonly CoverageItem[];
 
 /**
- * Derived from the tables that the server runs on: a new state, event, route or code is in it by itself. Errors that come
- * before it is known whose request it is can be met by no organization, and are left out.
+ * Derived from the tables that the server runs on: a new state, event, route or code is included automatically. Errors that
+ * occur before the server knows the organization of a request cannot be covered and are left out.
  */
 export function universeOf(
   resources: readonly AnyResource[],
   catalogue: readonly EventType[],
   routes: readonly Route[],
 ): Universe {
-  const telling = resources.filter(({ emitsEvents }) => emitsEvents);
-  const aboutOf = (path: string) => telling.find(({ name }) => path.startsWith(`developer_api_${name}`));
+  const emitting = resources.filter(({ emitsEvents }) => emitsEvents);
+  const resourceOf = (path: string) => emitting.find(({ name }) => path.startsWith(`developer_api_${name}`));
   return [
-    ...telling.flatMap(({ name, machine }) =>
+    ...emitting.flatMap(({ name, machine }) =>
       machine.states.map((state) => item('state', stateName(name, state), name)),
     ),
-    ...telling.flatMap(({ name, machine }) =>
+    ...emitting.flatMap(({ name, machine }) =>
       [...new Set(machine.moves.flatMap((move) => moveNames(name, move)))].map((move) =>
         item('move', move, name),
       ),
     ),
     ...catalogue.map(({ type, resource }) => item('event', type, resource)),
-    ...routes.map(({ operationId, path }) => item('operation', operationId, aboutOf(path)?.name ?? null)),
+    ...routes.map(({ operationId, path }) => item('operation', operationId, resourceOf(path)?.name ?? null)),
     ...codesOfApi.filter((code) => !errorCatalogue[code].isOfNobody).map((code) => item('error', code, null)),
   ];
 }
@@ -50,7 +50,7 @@ export function stateName(resource: string, state: string): string {
   return `${resource}.${state}`;
 }
 
-/** `payment.capture: authorized -> captured`, and `payment.create: -> pending` for what comes from nowhere. */
+/** `payment.capture: authorized -> captured`, and `payment.create: -> pending` for a new record. */
 export function moveName(resource: string, action: string, from: string | null, to: string): string {
   return from === null ? `${resource}.${action}: -> ${to}` : `${resource}.${action}: ${from} -> ${to}`;
 }
@@ -64,10 +64,11 @@ function moveNames(
   return from.flatMap((start) => (stays ? [start] : to).map((end) => moveName(resource, action, start, end)));
 }
 
-/** Counting starts anew. What nodes have gathered is written before; see the errand of this name. */
-export const resetCoverage: CommandKind<null> = {
+/** Resets the counts. Its prepare step flushes the counts of this node. */
+export const resetCoverage: PreparedCommand<null> = {
   name: 'coverage.reset',
   success: 'ok',
+  needsPrepare: true,
   reads: () => [],
   decide: (_input, { orgId }) => ({
     ok: true,

@@ -1,12 +1,13 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable } from '../../kernel/table.ts';
 
-/** What can be met: where records can be, how they get there, what is told of it, what can be called and what can go wrong. */
+/** The kinds of items that tests can cover: record states, moves, emitted events, API operations and error codes. */
 export const coverageKinds = ['state', 'move', 'event', 'operation', 'error'] as const;
 export type CoverageKind = (typeof coverageKinds)[number];
 
-/** How often an organization has met something. */
+/** How often an organization has covered an item. */
 export interface CoverageRow {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly kind: CoverageKind;
   readonly name: string;
   readonly met: bigint;
@@ -19,12 +20,12 @@ export const coverageTable = defineTable<CoverageRow>('coverage', ['org_id', 'ki
   met: 'bigint',
 });
 
-/** All that an organization has met, to be forgotten. */
+/** All coverage rows of an organization, for deletion. */
 export const forgottenTable = defineTable<Pick<CoverageRow, 'orgId'>>('coverage', ['org_id'], {
   orgId: 'text',
 });
 
-/** Where it is noted what the keys of an organization have met. It never waits and never fails. */
+/** Records the coverage by the API keys of an organization. It never blocks and never fails. */
 export interface CoverageSink {
-  answered(orgId: string, operation: string, status: number, errorCode: string | null): void;
+  answered(orgId: Id<'organization'>, operation: string, status: number, errorCode: string | null): void;
 }

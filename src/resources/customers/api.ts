@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
@@ -18,12 +19,12 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import {
   archiveCustomer,
   type CustomerFields,
   createCustomer,
   customerMachine,
-  type UpdateCustomer,
   updateCustomer,
 } from './machine.ts';
 import { type CustomerRow, customersTable } from './table.ts';
@@ -72,7 +73,7 @@ const CustomerSchema = resource('customer', customerMachine.states, {
   updatedAt: Time,
 });
 
-export function presentCustomer(row: CustomerRow): Presented {
+function presentCustomer(row: CustomerRow): Presented {
   return {
     object: 'customer',
     sandbox: true,
@@ -112,7 +113,7 @@ function createInput(body: Static<typeof CreateBody>): CustomerFields {
 const meta = { tag: 'Customers', response: CustomerSchema, responseName: 'Customer' } as const;
 
 export const customerRoutes: readonly Route[] = [
-  {
+  writeRoute({
     ...meta,
     operationId: 'createCustomer',
     method: 'POST',
@@ -123,8 +124,8 @@ export const customerRoutes: readonly Route[] = [
     bodyName: 'CustomerCreate',
     target: null,
     command: createCustomer,
-    input: ({ body }) => createInput(body as Static<typeof CreateBody>),
-  },
+    input: ({ body }) => createInput(body),
+  }),
   {
     ...meta,
     operationId: 'listCustomers',
@@ -146,31 +147,28 @@ export const customerRoutes: readonly Route[] = [
     summary: 'Retrieve a customer',
     read: retrieveHandler('customer', customersTable, presentCustomer),
   },
-  {
+  writeRoute({
     ...meta,
     operationId: 'updateCustomer',
     method: 'POST',
     path: 'developer_api_customers/{id}/update',
     scope: 'customers:write',
-    summary: 'Change fields of a customer; null clears one',
+    summary: 'Update customer fields; null clears a field',
     body: UpdateBody,
     bodyName: 'CustomerUpdate',
     target: 'customer',
     command: updateCustomer,
-    input: ({ params, body }): UpdateCustomer => ({
-      id: params.id ?? '',
-      fields: body as UpdateCustomer['fields'],
-    }),
-  },
-  {
+    input: ({ params, body }) => ({ id: idFrom('customer', params.id), fields: body }),
+  }),
+  writeRoute({
     ...meta,
     operationId: 'archiveCustomer',
     method: 'POST',
     path: 'developer_api_customers/{id}/archive',
     scope: 'customers:write',
-    summary: 'Archive a customer: it stays readable and takes no more payments',
+    summary: 'Archive a customer: it stays readable, and new payments and transfers cannot name it',
     target: 'customer',
     command: archiveCustomer,
-    input: ({ params }) => ({ id: params.id ?? '' }),
-  },
+    input: ({ params }) => ({ id: idFrom('customer', params.id) }),
+  }),
 ];

@@ -8,11 +8,11 @@ import {
   type Read,
 } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
-import { defineMachine, refuseMove } from '../../kernel/machine.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
+import { type ActionOf, defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { CustomerRow } from './table.ts';
 
-export const customerMachine = defineMachine<CustomerRow>({
+export const customerMachine = defineMachine<CustomerRow>()({
   resource: 'customer',
   states: ['active', 'archived'],
   moves: [
@@ -27,6 +27,8 @@ export const customerMachine = defineMachine<CustomerRow>({
   },
 });
 
+type CustomerAction = ActionOf<typeof customerMachine>;
+
 export type CustomerFields = Pick<CustomerRow, 'name' | 'email' | 'phone' | 'reference' | 'metadata'>;
 
 export const createCustomer: CommandKind<CustomerFields> = {
@@ -34,7 +36,7 @@ export const createCustomer: CommandKind<CustomerFields> = {
   success: 'created',
   reads: () => [],
   decide: (fields, context) => {
-    if (context.appId === null) throw new Error('a customer is made by an application');
+    if (context.appId === null) throw new Error('a customer belongs to an application');
     const row: CustomerRow = {
       orgId: context.orgId,
       id: formatId('customer', context.suffix),
@@ -50,8 +52,8 @@ export const createCustomer: CommandKind<CustomerFields> = {
 };
 
 export interface UpdateCustomer {
-  readonly id: string;
-  /** What is absent stays; null clears. `metadata` is replaced as a whole. */
+  readonly id: Id<'customer'>;
+  /** Absent fields do not change; null clears a field. `metadata` is replaced as a whole. */
   readonly fields: Partial<CustomerFields>;
 }
 
@@ -64,39 +66,52 @@ export const updateCustomer: CommandKind<UpdateCustomer> = {
     if (!found.ok) return found;
     const next = { ...found.row, ...fields };
     if (next.name === null && next.email === null) return refuse('customer_identity_missing');
-    return moved('update', found.row, next, context);
+    return acceptedMove('update', found.row, next, context);
   },
 };
 
-export const archiveCustomer: CommandKind<{ readonly id: string }> = {
+export const archiveCustomer: CommandKind<{ readonly id: Id<'customer'> }> = {
   name: 'customers.archive',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'customer', id, lock: 'update' }],
   decide: ({ id }, context, rows) => {
     const found = findFor('archive', id, rows);
     if (!found.ok) return found;
-    return moved('archive', found.row, { ...found.row, status: 'archived' }, context);
+    return acceptedMove('archive', found.row, { ...found.row, status: 'archived' }, context);
   },
 };
 
-/** The guards that every move of a customer begins with, in their documented order: existence, then state. */
-function findFor(action: string, id: string, rows: LoadedRows): { ok: true; row: CustomerRow } | Refusal {
+/** The checks before every customer move, in their documented order: existence, then state. */
+function findFor(
+  action: CustomerAction,
+  id: Id<'customer'>,
+  rows: LoadedRows,
+): { ok: true; row: CustomerRow } | Refusal {
   const row = rows.get<CustomerRow>('customer', id);
   if (!row) return refuse('resource_not_found');
   return refuseMove(customerMachine, action, row) ?? { ok: true, row };
 }
 
-function moved(action: string, before: CustomerRow, after: CustomerRow, context: CommandContext): Decision {
+function acceptedMove(
+  action: CustomerAction,
+  before: CustomerRow,
+  after: CustomerRow,
+  context: CommandContext,
+): Decision {
   const row = { ...after, version: before.version + 1, updatedAt: context.now };
   return accepted([change(customerMachine, action, before, row)], 'customer', row);
 }
 
-/** For records that may name a customer. Shared, so that it cannot be archived between this look and the commit. */
-export function readsCustomer({ customerId }: { readonly customerId: string | null }): readonly Read[] {
+/** For records that may name a customer. The share lock prevents archiving between this read and the commit. */
+export function readsCustomer({
+  customerId,
+}: {
+  readonly customerId: Id<'customer'> | null;
+}): readonly Read[] {
   return customerId === null ? [] : [{ resource: 'customer', id: customerId, lock: 'share' }];
 }
 
-export function refuseCustomer(customerId: string | null, rows: LoadedRows): Refusal | undefined {
+export function refuseCustomer(customerId: Id<'customer'> | null, rows: LoadedRows): Refusal | undefined {
   if (customerId === null) return undefined;
   const customer = rows.get<CustomerRow>('customer', customerId);
   if (!customer) return refuse('customer_not_found', { param: '/customerId' });

@@ -1,9 +1,10 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export interface CustomerRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'customer'>;
+  readonly appId: Id<'application'>;
   readonly status: 'active' | 'archived';
   readonly version: number;
   readonly name: string | null;

@@ -48,7 +48,7 @@ describe('a dispute', () => {
     [['capture', 'settle'], 10_000],
     [['capture', { action: 'refund', amount: 4_000 }], 6_000],
     [['authorize', { action: 'capture', amount: 4_000, final: true }], 4_000],
-  ])('without an amount after %j is about all %d that are left', (steps, amount) => {
+  ])('without an amount after %j covers the remaining %d', (steps, amount) => {
     expect(paid([...steps, 'dispute']).dispute()).toMatchObject({ amount, reason: 'general' });
   });
 
@@ -137,7 +137,7 @@ describe('a dispute', () => {
     expect(payment().status).toBe('charged_back');
   });
 
-  test('of the scenario is opened once after the capture', () => {
+  test('from the scenario is opened once after the capture', () => {
     const { advance, payment, move } = paid([], 'dispute');
     expectOk(advance());
     expect(expectOk(advance()).status).toBe('disputed');

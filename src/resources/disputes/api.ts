@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Advance } from '../../kernel/advance.ts';
+import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -21,7 +21,7 @@ import {
   textMap,
 } from '../../kernel/schema.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
-import { advanceDispute, disputeDue, disputeMachine, type Evidence } from './machine.ts';
+import { type AdvanceDispute, advanceDispute, disputeDue, disputeMachine } from './machine.ts';
 import { type DisputeRow, disputeStages, disputeStates, disputesTable } from './table.ts';
 
 const EvidenceMap = textMap(
@@ -29,7 +29,7 @@ const EvidenceMap = textMap(
   limits.evidenceKeysMax,
   limits.metadataKeyLengthMax,
   limits.evidenceValueLengthMax,
-  'What speaks for the merchant, under names of your own.',
+  'Evidence for the merchant, under names that you choose.',
 );
 
 const AdvanceBody = Type.Union([
@@ -62,7 +62,7 @@ const DisputeSchema = resource('dispute', disputeMachine.states, {
   ledgerEntries: ExpandedEntries,
 });
 
-export function presentDispute(row: DisputeRow): Presented {
+function presentDispute(row: DisputeRow): Presented {
   return {
     object: 'dispute',
     sandbox: true,
@@ -93,7 +93,7 @@ export const disputeResource: Resource<DisputeRow> = {
   due: disputeDue,
 };
 
-function advanceInput(body: Static<typeof AdvanceBody>): Advance<Evidence> {
+function advanceInput(body: Static<typeof AdvanceBody>): AdvanceDispute['request'] {
   if ('to' in body) return { by: 'to', to: body.to, params: null };
   if (!('action' in body)) return { by: 'next' };
   const params = 'evidence' in body ? (body.evidence ?? null) : null;
@@ -124,22 +124,16 @@ export const disputeRoutes: readonly Route[] = [
     summary: 'Retrieve a dispute',
     read: retrieveHandler('dispute', disputesTable, presentDispute),
   },
-  {
+  advanceRoute({
     ...meta,
     operationId: 'advanceDispute',
-    method: 'POST',
     path: 'developer_api_disputes/{id}/advance',
     scope: 'payments:write',
-    summary: 'Answer a dispute, let it lapse, or decide it',
+    summary: 'Respond to a dispute, let it expire, or decide it',
     body: AdvanceBody,
     bodyName: 'DisputeAdvance',
-    isBodyOptional: true,
-    expandsEntries: true,
     target: 'dispute',
     command: advanceDispute,
-    input: ({ params, body }) => ({
-      id: params.id ?? '',
-      request: advanceInput(body as Static<typeof AdvanceBody>),
-    }),
-  },
+    request: advanceInput,
+  }),
 ];

@@ -1,17 +1,26 @@
 import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
+import { AssertionFailed, unreachable } from '../../kernel/assert.ts';
+import { catchUp } from '../../kernel/auto-advance.ts';
 import type { Due } from '../../kernel/clock.ts';
 import { accepted, type CommandContext, type CommandKind, change } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { defineMachine } from '../../kernel/machine.ts';
+import { type ActionOf, defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
+import { dayMs } from '../../kernel/time.ts';
 import { disputeLost, disputeOpened, disputeWon } from '../../ledger/payment.ts';
-import { amountToReturn, bookOf, movePayment, restingStatus, tell } from '../payments/machine.ts';
+import {
+  amountToReturn,
+  bookOf,
+  movePayment,
+  paymentProviderMove,
+  restingStatus,
+} from '../payments/machine.ts';
 import type { PaymentRow } from '../payments/table.ts';
 import { type DisputeRow, disputeStages, disputeStates } from './table.ts';
 
-export const disputeMachine = defineMachine<DisputeRow>({
+export const disputeMachine = defineMachine<DisputeRow>()({
   resource: 'dispute',
   states: disputeStates,
   moves: [
@@ -29,15 +38,16 @@ export const disputeMachine = defineMachine<DisputeRow>({
     },
   ],
   eventDescriptions: {
-    created: 'A customer disputes a payment; answer until `respondBy`.',
-    under_review: 'Evidence was submitted, and the bank now decides.',
+    created: 'A customer disputes a payment; respond by `respondBy`.',
+    under_review: 'Evidence was submitted, and the bank now reviews it.',
     lost: 'The dispute was accepted, not answered in time, or decided for the customer; the money is gone.',
     won: 'The dispute was decided for the merchant; the money is back with the payment.',
-    needs_response: 'The dispute went on to its next `stage`; answer again until `respondBy`.',
+    needs_response: 'The dispute moved to its next `stage`; respond again by `respondBy`.',
   },
 });
 
-const dayMs = 86_400_000;
+export type DisputeAction = ActionOf<typeof disputeMachine>;
+
 const reasonDefault = 'general';
 
 function nextStage(stage: DisputeRow['stage']): DisputeRow['stage'] | undefined {
@@ -53,21 +63,21 @@ export interface DisputePosition extends Position<DisputeRow> {
 }
 
 export interface DisputeFields {
-  /** Null disputes all that is left. */
+  /** Null disputes the whole remaining amount. */
   readonly amount: bigint | null;
   readonly currency: string | null;
   readonly reason: string | null;
 }
 
-/** Opens a dispute and puts its payment aside. The payment's state has been checked. */
+/** Opens a dispute and marks its payment as disputed. The caller has checked the payment's state. */
 export function openDispute(
   payment: PaymentRow,
   fields: DisputeFields,
   context: CommandContext,
 ): DisputePosition | Refusal {
-  const asked = amountToReturn(payment, fields, 'disputable');
-  if (!asked.ok) return asked;
-  const { amount } = asked;
+  const disputed = amountToReturn(payment, fields, 'disputable');
+  if (!disputed.ok) return disputed;
+  const { amount } = disputed;
   // From here it must succeed.
   const row: DisputeRow = {
     orgId: context.orgId,
@@ -87,7 +97,7 @@ export function openDispute(
     updatedAt: context.now,
   };
   const opened = change(disputeMachine, 'create', null, row);
-  const paid = movePayment(
+  const paymentMove = movePayment(
     payment,
     'dispute',
     {
@@ -99,12 +109,12 @@ export function openDispute(
     { amount, entries: disputeOpened(bookOf(payment), amount), causeId: row.id },
     context,
   );
-  return { ok: true, row, payment: paid.row, changes: [opened, paid] };
+  return { ok: true, row, payment: paymentMove.row, changes: [opened, paymentMove] };
 }
 
 export interface AdvanceDispute {
-  readonly id: string;
-  readonly request: Advance<Evidence>;
+  readonly id: Id<'dispute'>;
+  readonly request: Advance<DisputeRow['status'], DisputeAction, Evidence>;
 }
 
 export type Evidence = DisputeRow['evidence'];
@@ -121,9 +131,14 @@ export const advanceDispute: CommandKind<AdvanceDispute> = {
     const row = rows.get<DisputeRow>('dispute', id);
     if (!row) return refuse('resource_not_found');
     const payment = rows.get<PaymentRow>('payment', row.paymentId);
-    if (!payment) throw new Error(`${id} is a dispute of a payment that is not there`);
-    const start = caughtUp({ ok: true, row, payment, changes: [] }, context);
-    const end = advance<DisputeRow, Evidence, DisputePosition>(request, start, {
+    if (!payment) throw new Error(`the payment of ${id} is missing`);
+    const start = catchUp<DisputeRow, DisputeAction, DisputePosition>(
+      { ok: true, row, payment, changes: [] },
+      context.now,
+      disputeDue,
+      (at, due) => fireDispute(at, due, context),
+    );
+    const end = advance(request, start, {
       machine: disputeMachine,
       defaults: null,
       next: ({ row: { status } }) =>
@@ -138,76 +153,86 @@ export const advanceDispute: CommandKind<AdvanceDispute> = {
   },
 };
 
-/** What a dispute waits for: that nobody answers in time. */
-export function disputeDue({ status, respondBy }: DisputeRow): Due | null {
+/** The timer of a dispute: it expires without a response in time. */
+export function disputeDue({ status, respondBy }: DisputeRow): Due<DisputeAction> | null {
   return status === 'needs_response' ? { at: respondBy, action: 'expire' } : null;
 }
 
-/** A dispute that was not answered in time is lost, whether its timer has come round yet or not. */
-function caughtUp(start: DisputePosition, context: CommandContext): DisputePosition {
-  const due = disputeDue(start.row);
-  return due && due.at <= context.now ? fireDispute(start, due, context) : start;
-}
-
-export function fireDispute(at: DisputePosition, due: Due, context: CommandContext): DisputePosition {
+/** A dispute without a response in time is lost. */
+export function fireDispute(
+  at: DisputePosition,
+  due: Due<DisputeAction>,
+  context: CommandContext,
+): DisputePosition {
   return moveDispute(at, { action: due.action, params: null }, { ...context, now: due.at });
 }
 
-/** One move of a dispute, with what it brings to the payment. The state has been checked. */
+/** One dispute move, with its effect on the payment. The caller has checked the state. */
 export function moveDispute(
   at: DisputePosition,
-  { action, params }: Step<Evidence>,
+  { action, params }: Step<DisputeAction, Evidence>,
   context: CommandContext,
 ): DisputePosition {
   switch (action) {
     case 'submit_evidence':
-      return stayed(at, action, { status: 'under_review', evidence: params ?? at.row.evidence }, context);
+      return moveWithoutPayment(
+        at,
+        action,
+        { status: 'under_review', evidence: params ?? at.row.evidence },
+        context,
+      );
     case 'escalate': {
       const stage = nextStage(at.row.stage) ?? at.row.stage;
       const respondBy = deadline(context.now);
-      return stayed(at, action, { status: 'needs_response', stage, respondBy }, context);
+      return moveWithoutPayment(at, action, { status: 'needs_response', stage, respondBy }, context);
     }
     case 'win':
-      return closed(at, action, 'won', context);
+      return close(at, action, 'won', context);
+    case 'accept':
+    case 'expire':
+    case 'lose':
+      return close(at, action, 'lost', context);
+    case 'create':
+      throw new AssertionFailed('a dispute that exists is not created again');
     default:
-      return closed(at, action, 'lost', context);
+      return unreachable(action, 'the action of a dispute');
   }
 }
 
-function moved(before: DisputeRow, patch: Partial<DisputeRow>, { now }: CommandContext): DisputeRow {
+function patched(before: DisputeRow, patch: Partial<DisputeRow>, { now }: CommandContext): DisputeRow {
   return { ...before, ...patch, version: before.version + 1, updatedAt: now };
 }
 
-/** A move that leaves the payment as it is. The provider, who carries the dispute, is told of it by itself. */
-function stayed(
+/** A move that does not change the payment. The provider, which handles the dispute, gets a separate notification. */
+function moveWithoutPayment(
   at: DisputePosition,
-  action: string,
+  action: DisputeAction,
   patch: Partial<DisputeRow>,
   context: CommandContext,
 ): DisputePosition {
   const { row: before, payment } = at;
-  const row = moved(before, patch, context);
-  const providerMove = tell(payment, {
+  const row = patched(before, patch, context);
+  const providerMove = paymentProviderMove(payment, {
     subject: row,
     action,
     from: before.status,
     amount: row.amount,
     causeId: row.id,
   });
-  const made = change(disputeMachine, action, before, row, { providerMove });
-  return { ...at, row, changes: [...at.changes, made] };
+  const disputeMove = change(disputeMachine, action, before, row, { providerMove });
+  return { ...at, row, changes: [...at.changes, disputeMove] };
 }
 
-function closed(
+function close(
   at: DisputePosition,
-  action: string,
+  action: DisputeAction,
   status: 'won' | 'lost',
   context: CommandContext,
 ): DisputePosition {
   const { payment } = at;
   const { amount, id: causeId } = at.row;
-  const row = moved(at.row, { status, closedAt: context.now }, context);
-  const made = change(disputeMachine, action, at.row, row);
+  const row = patched(at.row, { status, closedAt: context.now }, context);
+  const disputeMove = change(disputeMachine, action, at.row, row);
   const book = bookOf(payment);
   const isAllLost = status === 'lost' && payment.amountDisputed === payment.amountCaptured;
   const patch: Partial<PaymentRow> = isAllLost
@@ -217,6 +242,6 @@ function closed(
         amountDisputed: status === 'won' ? payment.amountDisputed - amount : payment.amountDisputed,
       };
   const entries = status === 'won' ? disputeWon(book, amount) : disputeLost(book, amount);
-  const paid = movePayment(payment, `dispute_${status}`, patch, { amount, entries, causeId }, context);
-  return { ok: true, row, payment: paid.row, changes: [...at.changes, made, paid] };
+  const paymentMove = movePayment(payment, `dispute_${status}`, patch, { amount, entries, causeId }, context);
+  return { ok: true, row, payment: paymentMove.row, changes: [...at.changes, disputeMove, paymentMove] };
 }

@@ -1,21 +1,22 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const disputeStates = ['needs_response', 'under_review', 'won', 'lost'] as const;
 export const disputeStages = ['chargeback', 'pre_arbitration', 'arbitration'] as const;
 
 export interface DisputeRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'dispute'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof disputeStates)[number];
   readonly version: number;
-  readonly paymentId: string;
+  readonly paymentId: Id<'payment'>;
   readonly amount: bigint;
   readonly currency: string;
   readonly reason: string;
   readonly stage: (typeof disputeStages)[number];
   readonly evidence: Readonly<Record<string, string>> | null;
-  /** Until when the stage has to be answered; past it the dispute is lost. */
+  /** The response deadline of the stage; after it the dispute is lost. */
   readonly respondBy: Instant;
   readonly closedAt: Instant | null;
   readonly createdAt: Instant;

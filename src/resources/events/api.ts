@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { type EventType, presentEvent } from '../../kernel/event.ts';
-import { filtersTake } from '../../kernel/event-filter.ts';
-import { isId } from '../../kernel/ids.ts';
+import { matchesEventFilter } from '../../kernel/event-filter.ts';
+import { idFrom, isId } from '../../kernel/ids.ts';
 import { type EventFilter, listHandler, type Route } from '../../kernel/route.ts';
 import { id, list, resource, strict, Time, trailQuery } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { createEvent, replayEvent } from './commands.ts';
+import { prepareReplayEvent } from './prepare.ts';
 import { findEvent } from './store.ts';
 import { eventsTable } from './table.ts';
 
@@ -14,12 +16,15 @@ const EventSchema = resource('event', ['ok'], {
   type: Type.String(),
   apiVersion: Type.String(),
   timestamp: Time,
-  sequence: Type.Integer({ minimum: 1, description: 'Counts the events of one record.' }),
+  sequence: Type.Integer({
+    minimum: 1,
+    description: 'Increases with every event of a record.',
+  }),
   applicationId: id('application'),
   resource: Type.String(),
   resourceId: Type.String(),
-  originRequestId: Type.String({ description: 'The request that brought it about.' }),
-  data: Type.Record(Type.String(), Type.Unknown(), { description: 'The record as it was then.' }),
+  originRequestId: Type.String({ description: 'The request that caused the event.' }),
+  data: Type.Record(Type.String(), Type.Unknown(), { description: 'The record at the time of the event.' }),
   createdAt: Time,
 });
 
@@ -35,7 +40,8 @@ const ReplayBody = strict({
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'Only to this endpoint, whatever its filter says. Without it, to all that want the type.',
+      description:
+        'Only to this endpoint, regardless of its filter. If absent, to all endpoints that subscribe to the type.',
     }),
   ),
 });
@@ -44,27 +50,27 @@ const filtersLengthMax = 4_000;
 
 const meta = { tag: 'Webhooks', response: EventSchema, responseName: 'Event' } as const;
 
-/** Lists in a query are written with commas, as in all of its filters there are none. */
+/** Lists in a query are separated by commas, because no filter contains one. */
 const StreamQuery = strict({
   eventTypes: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: filtersLengthMax,
-      description: 'As an endpoint has them, with commas between: `payment.*,transfer.completed`.',
+      description: 'Event filters as in an endpoint, separated by commas: `payment.*,transfer.completed`.',
     }),
   ),
 });
 
 function filterOf(known: ReadonlySet<string>, query: unknown): EventFilter | Refusal {
   const { eventTypes = '*' } = query as Static<typeof StreamQuery>;
-  const filters = new Set(eventTypes.split(','));
-  const unknown = [...filters].find((one) => !known.has(one));
+  const filters = [...new Set(eventTypes.split(','))];
+  const unknown = filters.find((one) => !known.has(one));
   if (unknown !== undefined)
     return refuse('invalid_request', {
-      message: `eventTypes has ${JSON.stringify(unknown)}, which is no type of event, no \`*\` and no kind such as \`payment.*\`.`,
+      message: `eventTypes contains ${JSON.stringify(unknown)}. Use event types, all events of a resource such as \`payment.*\`, or \`*\`.`,
       param: 'eventTypes',
     });
-  return (type) => filtersTake(filters, type);
+  return (type) => matchesEventFilter(filters, type);
 }
 
 export function eventRoutes(catalogue: readonly EventType[], filters: readonly string[]): readonly Route[] {
@@ -75,27 +81,28 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
     type: Type.Enum(types),
     data: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Sent as it is. Without it the example of the type is sent.',
+        description: 'Sent unchanged. If absent, the example of the type is sent.',
       }),
     ),
   });
   return [
-    {
+    writeRoute({
       ...meta,
       operationId: 'createWebhookEvent',
       method: 'POST',
       path: 'developer_api_webhook_events',
       scope: 'webhooks:write',
-      summary: 'Make an event by hand, with data of your own; it is sent to all endpoints that want its type',
+      summary:
+        'Create an event manually with custom data; it is sent to all endpoints that subscribe to its type',
       body: CreateBody,
       bodyName: 'EventCreate',
       target: null,
       command: createEvent,
       input: ({ body }) => {
-        const { type, data } = body as Static<typeof CreateBody>;
+        const { type, data } = body;
         return { type, data: data ?? examples.get(type) ?? {} };
       },
-    },
+    }),
     {
       ...meta,
       operationId: 'listWebhookEvents',
@@ -107,7 +114,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
         type: Type.Optional(Type.Enum(types, { description: 'Only events of this type.' })),
         resource: Type.Optional(
           Type.Enum([...new Set(catalogue.map((one) => one.resource))], {
-            description: 'Only events of this kind of record.',
+            description: 'Only events of this resource.',
           }),
         ),
         resourceId: Type.Optional(
@@ -124,7 +131,7 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       method: 'GET',
       path: 'developer_api_webhook_events/stream',
       scope: 'webhooks:read',
-      summary: 'Hear the events of the application as they happen, as server-sent events',
+      summary: 'Stream the events of the application as server-sent events',
       query: StreamQuery,
       streams: (query) => filterOf(known, query),
     },
@@ -141,13 +148,13 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
         return event ? presentEvent(event) : refuse('resource_not_found');
       },
     },
-    {
+    writeRoute({
       ...meta,
       operationId: 'replayWebhookEvent',
       method: 'POST',
       path: 'developer_api_webhook_events/{id}/replay',
       scope: 'webhooks:write',
-      summary: 'Send an event of the application again, under the same id',
+      summary: 'Replay an event of the application with the same id',
       response: ReplaySchema,
       responseName: 'EventReplay',
       body: ReplayBody,
@@ -156,9 +163,10 @@ export function eventRoutes(catalogue: readonly EventType[], filters: readonly s
       target: 'event',
       command: replayEvent,
       input: ({ params, body }) => ({
-        id: params.id ?? '',
-        webhookId: (body as Static<typeof ReplayBody>).webhookId,
+        id: idFrom('event', params.id),
+        webhookId: body.webhookId === undefined ? undefined : idFrom('webhook', body.webhookId),
       }),
-    },
+      prepare: prepareReplayEvent,
+    }),
   ];
 }

@@ -5,23 +5,23 @@ import { eventTypes } from '../../kernel/machine.ts';
 import { runExamples } from './examples.ts';
 
 /**
- * Every kind of event, from the machines that bring them about. It is made once, at the start, in about 20 ms; a type without
- * words, schema or example is a bug that keeps the server from starting.
+ * Every event type, derived from the state machines. It is built once, at startup, in about 20 ms. A type without a
+ * description, schema or example is a bug that keeps the server from starting.
  */
 export function catalogueOf(resources: readonly AnyResource[]): readonly EventType[] {
-  const telling = resources.filter(({ emitsEvents }) => emitsEvents);
-  const played = runExamples((name, row) => {
-    const resource = telling.find((one) => one.name === name);
-    assert(resource, `a ${name} is played, and tells nothing`);
+  const emitting = resources.filter(({ emitsEvents }) => emitsEvents);
+  const examples = runExamples((name, row) => {
+    const resource = emitting.find((one) => one.name === name);
+    assert(resource, `an example emits an event of ${name}, which has no events`);
     return resource.present(row);
   });
-  return telling.flatMap(({ name, machine, schema }) => {
-    assert(schema, `a ${name} tells events without a schema`);
+  return emitting.flatMap(({ name, machine, schema }) => {
+    assert(schema, `the events of ${name} have no schema`);
     return eventTypes(machine).map((type) => {
-      const event = played.get(type);
-      assert(event, `no play tells ${type}`);
+      const event = examples.get(type);
+      assert(event, `no example emits ${type}`);
       const description = machine.eventDescriptions?.[type.slice(name.length + 1)];
-      assert(description, `${type} has no words`);
+      assert(description, `${type} has no description`);
       const payload = JSON.parse(eventPayload(event)) as EventType['payload'];
       return { type, resource: name, description, example: payload.data, payload, schema };
     });

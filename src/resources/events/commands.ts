@@ -1,20 +1,20 @@
-import type { CommandKind } from '../../kernel/command.ts';
+import type { CommandKind, PreparedCommand } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { type EventRow, presentEvent, requestedEvent } from '../../kernel/event.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 
 export interface CreateEvent {
   readonly type: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event by hand. It goes to whoever wants its type, as if something had happened. */
+/** Creates an event manually. Sandbank sends it to every endpoint that subscribes to its type, like any other event. */
 export const createEvent: CommandKind<CreateEvent> = {
   name: 'webhook_events.create',
   success: 'created',
   reads: () => [],
-  decide: (asked, context) => {
-    const event = requestedEvent(context, formatId('event', context.suffix), asked);
+  decide: (input, context) => {
+    const event = requestedEvent(context, formatId('event', context.suffix), input);
     return {
       ok: true,
       changes: [],
@@ -25,24 +25,25 @@ export const createEvent: CommandKind<CreateEvent> = {
 };
 
 export interface ReplayEvent {
-  /** Undefined when there is none. */
+  /** Undefined if it does not exist. */
   readonly event: EventRow | undefined;
-  /** The endpoints that it goes to; undefined when the one that was named is not there. */
+  /** The receiving endpoints; undefined if the requested endpoint does not exist. */
   readonly targets: readonly Target[] | undefined;
 }
 
 export interface Target {
-  readonly webhookId: string;
-  /** The application of the endpoint, whose clock its retries go by. */
-  readonly appId: string;
-  /** The suffix of the delivery's id. */
+  readonly webhookId: Id<'webhook'>;
+  /** The application of the endpoint. Retries use its clock. */
+  readonly appId: Id<'application'>;
+  /** The suffix of the delivery id. */
   readonly suffix: string;
 }
 
-/** The same event again, under the same id. Its deliveries are new ones, with attempts of their own. */
-export const replayEvent: CommandKind<ReplayEvent> = {
+/** Sends an event again with the same id. Its deliveries are new and have their own attempts. */
+export const replayEvent: PreparedCommand<ReplayEvent> = {
   name: 'webhook_events.replay',
   success: 'ok',
+  needsPrepare: true,
   replaysEvents: true,
   reads: () => [],
   decide: ({ event, targets }, { orgId, now }) => {

@@ -4,21 +4,21 @@ import type { Due } from '../../kernel/clock.ts';
 import type { Change, CommandContext, CommandKind, LoadedRows, StatefulRow } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import type { EventRow } from '../../kernel/event.ts';
-import { encodeSuffix, formatId, type IdKind } from '../../kernel/ids.ts';
-import type { Instant } from '../../kernel/table.ts';
+import { encodeSuffix, formatId, type Id, type IdKind, isId, noApplication } from '../../kernel/ids.ts';
+import type { AnyRow, Instant } from '../../kernel/table.ts';
+import { dayMs } from '../../kernel/time.ts';
 
-/** When every play begins. */
+/** When every example begins. */
 export const startOfExamples: Instant = Date.parse('2026-11-16T09:00:00.000Z');
 
-const dayMs = 86_400_000;
 const stepMs = 1_000;
 
 export type Present = (resource: IdKind, row: StatefulRow) => Presented;
 
 /**
- * Where examples are played: the commands decide as they do in the engine, on rows in memory and by a clock that goes a
- * second with each of them. It has no state but its records and what they told; `begin` puts the clock back for the next
- * play, and its ids with it, so that a play more does not change the examples of the others.
+ * Runs the examples: the commands decide as in the engine, on rows in memory, with a clock that advances one second per
+ * command. Its only state is its records and their events. `begin` resets the clock and the ids for the next example, so
+ * that an additional example does not change the others.
  */
 export class ExampleRunner {
   readonly #present: Present;
@@ -32,7 +32,7 @@ export class ExampleRunner {
     this.#present = present;
   }
 
-  /** The first event of each type that was told. */
+  /** The first emitted event of each type. */
   get events(): ReadonlyMap<string, EventRow> {
     return this.#events;
   }
@@ -42,28 +42,28 @@ export class ExampleRunner {
     this.#commands = 0;
   }
 
-  /** The record of a kind that was made last. */
-  last(resource: IdKind): string {
+  /** The newest record of a kind. */
+  last<Kind extends IdKind>(resource: Kind): Id<Kind> {
     const id = this.#newest.get(resource);
-    assert(id, `no play has made a ${resource} yet`);
+    assert(id !== undefined && isId(resource, id), `no example has created a ${resource} yet`);
     return id;
   }
 
-  run<Input>({ name, decide }: CommandKind<Input>, input: Input): void {
+  run<Input, Result>({ name, decide }: CommandKind<Input, Result>, input: Input): void {
     const context = this.#context();
     const decision = decide(input, context, this.#loaded);
-    assert(decision.ok, `${name} was to be played, and is refused: ${decision.ok ? '' : decision.code}`);
+    assert(decision.ok, `the example command ${name} was refused: ${decision.ok ? '' : decision.code}`);
     this.#apply(decision.changes, context);
     for (const event of decision.events ?? []) this.#emit(event);
   }
 
-  /** Lets the time pass until the newest record of a kind does what it waits for. */
-  wait<Row extends StatefulRow>(
+  /** Advances the time until the timer of the newest record of a kind fires. */
+  wait<Row extends StatefulRow, Action extends string>(
     resource: IdKind,
-    dueOf: (row: Row) => Due | null,
+    dueOf: (row: Row) => Due<Action> | null,
     fire: (
       row: Row,
-      due: Due,
+      due: Due<Action>,
       context: CommandContext,
       rows: LoadedRows,
     ) => { readonly changes: readonly Change[] },
@@ -71,7 +71,7 @@ export class ExampleRunner {
     const id = this.last(resource);
     const row = this.#loaded.get<Row>(resource, id);
     const due = row && dueOf(row);
-    assert(row && due, `${id} waits for nothing`);
+    assert(row && due, `${id} has no timer`);
     this.#now = due.at;
     const context = this.#context();
     this.#apply(fire(row, due, context, this.#loaded).changes, context);
@@ -96,9 +96,9 @@ export class ExampleRunner {
   }
 
   readonly #loaded: LoadedRows = {
-    get: <Row>(_resource: IdKind, id: string) => this.#rows.get(id) as Row | undefined,
+    get: <Row extends AnyRow>(_resource: IdKind, id: string) => this.#rows.get(id) as Row | undefined,
     balance: (account) => {
-      throw new Error(`no play spends from ${account}`);
+      throw new Error(`no example spends from ${account}`);
     },
   };
 
@@ -109,8 +109,7 @@ export class ExampleRunner {
       if (emitsNoEvent || this.#events.has(event)) continue;
       this.#emit({
         orgId: row.orgId,
-        id: '',
-        appId: row.appId ?? '',
+        appId: row.appId ?? noApplication,
         type: event,
         resource,
         resourceId: row.id,
@@ -122,15 +121,15 @@ export class ExampleRunner {
     }
   }
 
-  /** Its id is one of its own, whatever play it comes from: receivers tell events apart by it. */
-  #emit(event: EventRow): void {
+  /** Ids are unique across examples, because receivers identify events by id. */
+  #emit(event: Omit<EventRow, 'id'>): void {
     if (this.#events.has(event.type)) return;
     const id = formatId('event', suffixAt(event.createdAt, this.#events.size + 1));
     this.#events.set(event.type, { ...event, id });
   }
 }
 
-/** What a UUIDv7 of that moment becomes when the bits that are random else are a number. */
+/** The suffix of a UUIDv7 of this instant, with a counter in place of the random bits. */
 function suffixAt(at: Instant, count: number): string {
   const hex = `${at.toString(16).padStart(12, '0')}70008000${count.toString(16).padStart(12, '0')}`;
   return encodeSuffix(Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)));

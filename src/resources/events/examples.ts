@@ -1,22 +1,21 @@
 import type { EventRow } from '../../kernel/event.ts';
 import { limits } from '../../kernel/limits.ts';
 import { archiveCustomer, createCustomer, updateCustomer } from '../customers/machine.ts';
-import { advanceDispute, type Evidence } from '../disputes/machine.ts';
+import { advanceDispute, type DisputeAction, type Evidence } from '../disputes/machine.ts';
 import { advancePayment, firePayment } from '../payments/advance.ts';
-import { type CreatePayment, createPayment } from '../payments/machine.ts';
+import { type CreatePayment, createPayment, type PaymentAction } from '../payments/machine.ts';
 import { type MoveParams, noParams, paymentDue } from '../payments/scenario.ts';
-import type { PaymentRow } from '../payments/table.ts';
 import { advanceRefund, refundPayment } from '../refunds/advance.ts';
-import { advanceTransfer, fireTransfer, transferDue } from '../transfers/advance.ts';
-import { noTransferParams, quoteTransfer } from '../transfers/machine.ts';
-import type { TransferRow } from '../transfers/table.ts';
+import { advanceTransfer, fireTransfer } from '../transfers/advance.ts';
+import { noTransferParams, quoteTransfer, type TransferAction } from '../transfers/machine.ts';
+import { transferDue } from '../transfers/scenario.ts';
 import { createWebhook, giveUpWebhook } from '../webhooks/machine.ts';
 import { beginTest } from '../webhooks/test-event-commands.ts';
 import { ExampleRunner, type Present, startOfExamples } from './example-runner.ts';
 
 /**
- * Plays every kind of event once, with the commands that the server itself decides by: an example that was written down
- * would be wrong after the next field. The first play that tells a type gives its example.
+ * Emits every event type once, with the commands of the server itself: a hand-written example would be outdated after the
+ * next new field. The first example that emits a type is the example of that type.
  */
 export function runExamples(present: Present): ReadonlyMap<string, EventRow> {
   const runner = new ExampleRunner(present);
@@ -56,13 +55,13 @@ const order: Omit<CreatePayment, 'customerId'> = {
 
 const part = 5_000n;
 
-function pay(runner: ExampleRunner, wishes: Partial<CreatePayment> = {}): void {
+function pay(runner: ExampleRunner, overrides: Partial<CreatePayment> = {}): void {
   runner.begin();
-  runner.run(createPayment, { ...order, customerId: runner.last('customer'), ...wishes });
+  runner.run(createPayment, { ...order, customerId: runner.last('customer'), ...overrides });
 }
 
-/** A step by name, or what the scenario does next. */
-function advance(runner: ExampleRunner, action?: string, params: Partial<MoveParams> = {}): void {
+/** A named action, or the next step of the scenario. */
+function advance(runner: ExampleRunner, action?: PaymentAction, params: Partial<MoveParams> = {}): void {
   runner.run(advancePayment, {
     id: runner.last('payment'),
     request:
@@ -98,9 +97,9 @@ function runPayments(runner: ExampleRunner): void {
   advance(runner);
 }
 
-/** Lets a payment wait for what its clock brings: the day it is paid out, or the end of its authorization. */
+/** Advances to the next timer of a payment: the payout day, or the expiry of its authorization. */
 function wait(runner: ExampleRunner): void {
-  runner.wait<PaymentRow>('payment', paymentDue, (row, due, context) =>
+  runner.wait('payment', paymentDue, (row, due, context) =>
     firePayment({ ok: true, row, dispute: null, changes: [] }, due, context),
   );
 }
@@ -130,7 +129,7 @@ function runRefunds(runner: ExampleRunner): void {
 }
 
 function runDisputes(runner: ExampleRunner): void {
-  const answer = (action: string, evidence: Evidence = null) =>
+  const answer = (action: DisputeAction, evidence: Evidence = null) =>
     runner.run(advanceDispute, {
       id: runner.last('dispute'),
       request: { by: 'action', action, params: evidence },
@@ -173,7 +172,7 @@ function runTransfers(runner: ExampleRunner): void {
     for (let step = 0; step < steps; step += 1)
       runner.run(advanceTransfer, { id: runner.last('transfer'), request: { by: 'next' } });
   };
-  const act = (action: string) =>
+  const act = (action: TransferAction) =>
     runner.run(advanceTransfer, {
       id: runner.last('transfer'),
       request: { by: 'action', action, params: noTransferParams },
@@ -193,8 +192,8 @@ function runTransfers(runner: ExampleRunner): void {
   act('cancel');
 
   quote();
-  runner.wait<TransferRow>('transfer', transferDue, (row, due, context, rows) =>
-    fireTransfer(row, due.action, { ...context, now: due.at }, rows),
+  runner.wait('transfer', transferDue, (row, due, context, rows) =>
+    fireTransfer({ ok: true, row, changes: [] }, due, context, rows),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { EventRow } from '../../kernel/event.ts';
-import type { IdKind } from '../../kernel/ids.ts';
+import type { Id, IdKind } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
 import { wantsEvent } from '../webhooks/delivery-table.ts';
@@ -13,35 +13,43 @@ const byKey: Statement = {
   text: `select ${selectList(eventsTable, 'e')} from events e where e.org_id = $1 and e.id = $2`,
 };
 
-export async function findEvent(reader: Rows, orgId: string, id: string): Promise<EventRow | undefined> {
+export async function findEvent(
+  reader: Rows,
+  orgId: Id<'organization'>,
+  id: string,
+): Promise<EventRow | undefined> {
   const [event] = await reader.rows<EventRow>(byKey, [orgId, id]);
   return event;
 }
 
-const wanting: Statement = {
+const subscribersOf: Statement = {
   name: 'webhooks_wanting_event',
   text: `select w.id from events e cross join lateral (
       select w.id from webhooks w where w.org_id = e.org_id and w.app_id = e.app_id and ${wantsEvent} offset 0) w
     where e.org_id = $1 and e.id = $2 order by w.id`,
 };
 
-/** The endpoints that want an event as they are configured now. */
-export async function findWanting(reader: Rows, orgId: string, eventId: string): Promise<readonly string[]> {
-  return (await reader.rows<{ id: string }>(wanting, [orgId, eventId])).map(({ id }) => id);
+/** The endpoints that subscribe to an event with their current configuration. */
+export async function findSubscribers(
+  reader: Rows,
+  orgId: Id<'organization'>,
+  eventId: Id<'event'>,
+): Promise<readonly Id<'webhook'>[]> {
+  return (await reader.rows<{ id: Id<'webhook'> }>(subscribersOf, [orgId, eventId])).map(({ id }) => id);
 }
 
 /**
- * Where streams find replays: of single events, and of a whole window. The audit trail has every single replay, also one that no
- * endpoint wanted; a window leaves its deliveries.
+ * Where streams find replays of single events and of a time window. The audit trail contains every single replay, even
+ * without a subscribed endpoint; the replay of a window is visible by its deliveries.
  */
 export type EventSource = 'replayed' | 'replayedInWindow';
 
 interface SourceRows {
-  /** Of the ids that are in order of time. */
+  /** The kind of the ids; they are in time order. */
   readonly kind: IdKind;
   readonly table: string;
-  /** Said in the words of the index that it has. */
-  readonly which: string;
+  /** In the same terms as the partial index, so that the planner uses it. */
+  readonly condition: string;
   readonly eventId: string;
 }
 
@@ -49,13 +57,13 @@ const sources: Readonly<Record<EventSource, SourceRows>> = {
   replayed: {
     kind: 'audit',
     table: 'audit',
-    which: `and s.action = '${replayEvent.name}' and s.outcome = 'accepted'`,
+    condition: `and s.action = '${replayEvent.name}' and s.outcome = 'accepted'`,
     eventId: 's.resource_id',
   },
   replayedInWindow: {
     kind: 'delivery',
     table: 'deliveries',
-    which: 'and s.replay_id is not null',
+    condition: 'and s.replay_id is not null',
     eventId: 's.event_id',
   },
 };
@@ -65,22 +73,22 @@ export function idKindOf(source: EventSource): IdKind {
 }
 
 const idsFrom = (source: EventSource): Statement => {
-  const { table, which } = sources[source];
+  const { table, condition } = sources[source];
   return {
     name: `event_ids_${source}`,
-    text: `select s.id from ${table} s where s.org_id = $1 ${which} and s.id >= $2
+    text: `select s.id from ${table} s where s.org_id = $1 ${condition} and s.id >= $2
       order by s.org_id desc, s.id desc limit $3`,
   };
 };
 
-/** Ids are compared before the events are read: most of those that are looked at are known. */
+/** Ids are compared before the events are read, because most of the scanned ids are known. */
 const behind = (source: EventSource): Statement => {
-  const { table, which, eventId } = sources[source];
+  const { table, condition, eventId } = sources[source];
   return {
     name: `events_behind_${source}`,
     text: `select i.id as "foundBy", e.* from (
         select i.id from (
-          select i.id from (select s.id from ${table} s where s.org_id = $1 ${which} and s.id >= $2
+          select i.id from (select s.id from ${table} s where s.org_id = $1 ${condition} and s.id >= $2
             order by s.org_id, s.id limit $4::integer + cardinality($3::text[]) + 1) i
           except select k.id from unnest($3::text[]) as k(id)) i
         order by i.id limit $4::integer) i
@@ -101,25 +109,25 @@ const behindOf = {
   replayedInWindow: behind('replayedInWindow'),
 };
 
-/** The newest ids of a source from one on, the newest first. */
+/** The newest ids of a source, starting at `from`, newest first. */
 export async function findSourceIds(
   reader: Rows,
   source: EventSource,
-  orgId: string,
+  orgId: Id<'organization'>,
   from: string,
   limit: number,
 ): Promise<string[]> {
   return (await reader.rows<{ id: string }>(idsOf[source], [orgId, from, limit])).map(({ id }) => id);
 }
 
-/** An event, and the id under which its source has it. */
+/** An event, and its id in the source. */
 export type FoundEvent = EventRow & { readonly foundBy: string };
 
-/** The first events of a source from an id on, besides those that are known. */
+/** The first events of a source, starting at an id, without the known ones. */
 export function findEventsBehind(
   reader: Rows,
   source: EventSource,
-  orgId: string,
+  orgId: Id<'organization'>,
   from: string,
   known: readonly string[],
   limit: number,
@@ -128,8 +136,8 @@ export function findEventsBehind(
 }
 
 /**
- * The place of an event in the one order that all streams deliver in: by the transaction that wrote it, then by id. Ids alone do not do: a
- * transaction may commit after one with later ids.
+ * The position of an event in the common order of all streams: by the transaction that wrote it, then by id. Ids alone are not
+ * sufficient: a transaction may commit after another transaction with later ids.
  */
 export interface EventPosition {
   readonly xid: bigint;
@@ -138,12 +146,12 @@ export interface EventPosition {
 
 export type PositionedEvent = EventRow & { readonly position: EventPosition };
 
-// Transaction ids are 32 bits wide in a row; the newer half of the 64-bit ids is the one before `next`.
+// A row has a 32-bit transaction id; the 64-bit id is the largest one up to `next` with these low bits.
 const xidOf = (xmin: string) => `(c.next - ((c.next - ${xmin}::text::bigint) & 4294967295))`;
 
 /**
- * Below the horizon every transaction has ended: what it wrote is visible, and nothing can appear there later. Transactions of other databases
- * and roles write no events, and ours are cut off before they are a minute old.
+ * Below the horizon every transaction has ended: its rows are visible, and no row can appear there later. Transactions of other
+ * databases and roles write no events, and our transactions time out before they are a minute old.
  */
 const horizon = `select s.next, coalesce((
       select min(x.xid) from (select x.xid::text::bigint as xid from pg_snapshot_xip(s.snapshot) as x(xid)) x
@@ -154,7 +162,7 @@ const horizon = `select s.next, coalesce((
     from (select pg_current_snapshot() as snapshot,
       pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next) s`;
 
-// So many candidates for each event of a page are put in order: ids may be out of order by that much.
+// Candidates to sort for each event of a page: ids may be out of order by this much.
 const candidatesPerEvent = 10;
 
 const afterPosition: Statement = {
@@ -172,10 +180,10 @@ const afterPosition: Statement = {
     order by i.xid, i.id`,
 };
 
-/** A page of events behind a position, in its order, and the horizon: a page that is not full has all events below it. */
+/** A page of events after a position, in stream order, and the horizon. A page that is not full has all events below it. */
 export async function findEventsAfter(
   reader: Rows,
-  orgId: string,
+  orgId: Id<'organization'>,
   from: string,
   { xid, id }: EventPosition,
   limit: number,
@@ -184,8 +192,8 @@ export async function findEventsAfter(
   const rows = await reader.rows<Found>(afterPosition, [orgId, from, String(xid), id, limit]);
   return {
     horizon: BigInt(rows[0]?.horizon ?? 0),
-    events: rows.flatMap(({ horizon: _horizon, xid: found, ...event }) =>
-      found === null ? [] : { ...event, position: { xid: BigInt(found), id: event.id } },
+    events: rows.flatMap(({ horizon: _horizon, xid: eventXid, ...event }) =>
+      eventXid === null ? [] : { ...event, position: { xid: BigInt(eventXid), id: event.id } },
     ),
   };
 }
@@ -197,10 +205,10 @@ const positionOf: Statement = {
       select ${xidOf('e.xmin')} as xid from events e where e.org_id = $1 and e.id = $2 offset 0) e on true`,
 };
 
-/** The position of an event, undefined when the organization has no such event, and the horizon. */
+/** The position of an event, undefined if the organization has no such event, and the horizon. */
 export async function findEventPosition(
   reader: Rows,
-  orgId: string,
+  orgId: Id<'organization'>,
   id: string,
 ): Promise<{ readonly position: EventPosition | undefined; readonly horizon: bigint }> {
   const [row] = await reader.rows<{ horizon: string; xid: string | null }>(positionOf, [orgId, id]);

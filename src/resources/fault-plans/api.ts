@@ -2,10 +2,11 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { faultCodes, faultTargets, isForRoute, isSpared } from '../../kernel/fault.ts';
-import { isId } from '../../kernel/ids.ts';
+import { idFrom, isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { listHandler, type Route } from '../../kernel/route.ts';
 import { component, id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import {
   cancelFaultPlan,
   createFaultPlan,
@@ -13,6 +14,7 @@ import {
   faultPlanMachine,
   presentFaultPlan,
 } from './machine.ts';
+import { prepareCreateFaultPlan } from './prepare.ts';
 import { findFaultPlan } from './store.ts';
 import { type FaultPlanRow, faultPlanStates, faultPlansTable } from './table.ts';
 
@@ -23,7 +25,7 @@ const copiesDefault = 1;
 const RequestFaults = [
   strict(
     { type: Type.Literal('latency'), delayMs: Type.Integer({ minimum: 1, maximum: limits.faultDelayMsMax }) },
-    { ...component('LatencyFault'), description: 'The request waits before anything is done.' },
+    { ...component('LatencyFault'), description: 'The request is delayed before it is processed.' },
   ),
   strict(
     {
@@ -34,21 +36,27 @@ const RequestFaults = [
           minimum: 0,
           maximum: limits.faultRetryAfterSecondsMax,
           description:
-            'For the header Retry-After; without it 1 second, and no header with `internal_error`.',
+            'Value of the Retry-After header. If absent: 1 second, and no header with `internal_error`.',
         }),
       ),
     },
-    { ...component('ErrorFault'), description: 'Nothing is done, and the answer is this error.' },
+    {
+      ...component('ErrorFault'),
+      description: 'The request is not processed, and the response is this error.',
+    },
   ),
   strict(
     { type: Type.Literal('reset_connection') },
-    { ...component('ResetConnectionFault'), description: 'Nothing is done, and the connection is reset.' },
+    {
+      ...component('ResetConnectionFault'),
+      description: 'The request is not processed, and the connection is reset.',
+    },
   ),
   strict(
     { type: Type.Literal('lose_answer') },
     {
       ...component('LoseAnswerFault'),
-      description: 'All is done, and the connection is closed without a byte of the answer.',
+      description: 'The request is processed, and the connection is closed without a byte of the response.',
     },
   ),
 ] as const;
@@ -67,7 +75,7 @@ const WebhookFaults = [
     { type: Type.Literal('reorder') },
     {
       ...component('ReorderFault'),
-      description: 'It is held until the next event of the endpoint was sent.',
+      description: 'The delivery waits until the next event of the endpoint has been sent.',
     },
   ),
   strict(
@@ -75,13 +83,16 @@ const WebhookFaults = [
       type: Type.Literal('delay'),
       seconds: Type.Integer({ minimum: 1, maximum: limits.faultDelaySecondsMax }),
     },
-    { ...component('DelayFault'), description: 'It is sent later by `seconds` on the application clock.' },
+    {
+      ...component('DelayFault'),
+      description: 'The delivery is sent `seconds` later on the application clock.',
+    },
   ),
   strict(
     { type: Type.Literal('drop') },
     {
       ...component('DropFault'),
-      description: 'The first attempt is not sent and counts as failed; it is tried again.',
+      description: 'The first attempt is not sent and counts as failed; the delivery is retried.',
     },
   ),
 ] as const;
@@ -101,13 +112,14 @@ const bounds = {
     Type.Integer({
       minimum: 0,
       maximum: limits.faultSeedMax,
-      description: 'Which of them: the same seed hits the same ones. One is chosen when this is absent.',
+      description:
+        'Selects the affected matches: the same seed selects the same matches. If absent, a seed is chosen.',
     }),
   ),
 } as const;
 const oneBound = { anyOf: [{ required: ['count'] }, { required: ['share'] }] };
 
-const some = <T extends TSchema>(item: T, itemsMax: number, description: string) =>
+const uniqueList = <T extends TSchema>(item: T, itemsMax: number, description: string) =>
   Type.Array(item, { minItems: 1, maxItems: itemsMax, uniqueItems: true, description });
 
 const FaultPlanSchema = resource('fault_plan', faultPlanStates, {
@@ -120,8 +132,8 @@ const FaultPlanSchema = resource('fault_plan', faultPlanStates, {
   operations: nullable(Type.Array(Type.String())),
   methods: nullable(Type.Array(Type.Enum([...methods]))),
   eventTypes: nullable(Type.Array(Type.String())),
-  seen: Type.Integer({ minimum: 0, description: 'How many have matched so far.' }),
-  applied: Type.Integer({ minimum: 0, description: 'How many of them were hit.' }),
+  seen: Type.Integer({ minimum: 0, description: 'Number of matches so far.' }),
+  applied: Type.Integer({ minimum: 0, description: 'Number of matches that were affected.' }),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -134,7 +146,7 @@ export const faultPlanResource: Resource<FaultPlanRow> = {
   emitsEvents: false,
 };
 
-interface Asked {
+interface RequestedPlan {
   readonly on: FaultPlanRow['target'];
   readonly fault: Static<(typeof RequestFaults)[number]> | Static<(typeof WebhookFaults)[number]>;
   readonly count?: number;
@@ -145,7 +157,7 @@ interface Asked {
   readonly eventTypes?: readonly string[];
 }
 
-function fieldsOf({ on, fault, count, share, ...filters }: Asked): FaultPlanFields {
+function fieldsOf({ on, fault, count, share, ...filters }: RequestedPlan): FaultPlanFields {
   return {
     target: on,
     fault: fault.type === 'duplicate' ? { type: fault.type, copies: fault.copies ?? copiesDefault } : fault,
@@ -161,16 +173,16 @@ const meta = { tag: 'Faults', response: FaultPlanSchema, responseName: 'FaultPla
 const writing = { ...meta, method: 'POST', scope: ['payments:write', 'transfers:write'] } as const;
 const reading = { ...meta, method: 'GET', scope: 'any' } as const;
 
-/** What a plan may name: the operations of these routes, and events by these filters. */
+/** A plan may name the operations of these routes and these event filters. */
 export function faultPlanRoutes(
   routes: readonly Pick<Route, 'operationId' | 'path' | 'method'>[],
   eventFilters: readonly string[],
 ): readonly Route[] {
-  const hittable = routes.filter(({ path }) => !isSpared(path));
-  const operations = hittable.map(({ operationId }) => operationId);
-  /** Whether a plan for requests names operations and methods of which no request has both. */
+  const injectable = routes.filter(({ path }) => !isSpared(path));
+  const operations = injectable.map(({ operationId }) => operationId);
+  /** Whether no operation of a request plan uses any of its methods. */
   const isPointless = ({ target, ...filters }: FaultPlanFields) =>
-    target === 'requests' && !hittable.some((route) => isForRoute(filters, route));
+    target === 'requests' && !injectable.some((route) => isForRoute(filters, route));
   const CreateBody = Type.Union([
     strict(
       {
@@ -178,9 +190,13 @@ export function faultPlanRoutes(
         fault: Type.Union([...RequestFaults]),
         ...bounds,
         operations: Type.Optional(
-          some(Type.Enum(operations), operations.length, 'Only these operations; else all that can be hit.'),
+          uniqueList(
+            Type.Enum(operations),
+            operations.length,
+            'Only these operations; if absent, all operations that faults can affect.',
+          ),
         ),
-        methods: Type.Optional(some(Type.Enum([...methods]), methods.length, 'HEAD counts as GET.')),
+        methods: Type.Optional(uniqueList(Type.Enum([...methods]), methods.length, 'HEAD counts as GET.')),
       },
       { ...component('RequestFaultPlanCreate'), ...oneBound },
     ),
@@ -190,10 +206,10 @@ export function faultPlanRoutes(
         fault: Type.Union([...WebhookFaults]),
         ...bounds,
         eventTypes: Type.Optional(
-          some(
+          uniqueList(
             Type.Enum([...eventFilters]),
             limits.webhookEventTypesMax,
-            '`*`, all of one kind such as `payment.*`, or single types; else all.',
+            '`*`, all events of a resource such as `payment.*`, or single types. If absent, all.',
           ),
         ),
       },
@@ -202,20 +218,21 @@ export function faultPlanRoutes(
   ]);
   const page = listHandler('fault_plan', faultPlansTable, ['appId', 'status'], presentFaultPlan);
   return [
-    {
+    writeRoute({
       ...writing,
       operationId: 'createFaultPlan',
       path: 'developer_api_fault_plans',
-      summary: 'Let requests or webhooks of the application fail: the next few, or a share of them',
+      summary: 'Inject faults into requests or webhooks of the application: the next few, or a percentage',
       body: CreateBody,
       bodyName: 'FaultPlanCreate',
       target: null,
       command: createFaultPlan,
       input: ({ body }) => {
-        const fields = fieldsOf(body as Asked);
-        return { fields, seed: (body as Asked).seed, isPointless: isPointless(fields) };
+        const fields = fieldsOf(body);
+        return { fields, seed: body.seed, isPointless: isPointless(fields) };
       },
-    },
+      prepare: prepareCreateFaultPlan,
+    }),
     {
       ...reading,
       operationId: 'listFaultPlans',
@@ -231,7 +248,7 @@ export function faultPlanRoutes(
       ...reading,
       operationId: 'retrieveFaultPlan',
       path: 'developer_api_fault_plans/{id}',
-      summary: 'Retrieve a fault plan and how many it has seen and hit',
+      summary: 'Retrieve a fault plan with its match counts',
       read: async ({ reader, principal, params }) => {
         const planId = params.id ?? '';
         const { orgId, appId } = principal;
@@ -241,14 +258,14 @@ export function faultPlanRoutes(
         return row ? presentFaultPlan(row) : refuse('resource_not_found');
       },
     },
-    {
+    writeRoute({
       ...writing,
       operationId: 'cancelFaultPlan',
       path: 'developer_api_fault_plans/{id}/cancel',
-      summary: 'End a fault plan: nothing is hit by it any more',
+      summary: 'Cancel a fault plan: it affects no further matches',
       target: 'fault_plan',
       command: cancelFaultPlan,
-      input: ({ params }) => ({ id: params.id ?? '' }),
-    },
+      input: ({ params }) => ({ id: idFrom('fault_plan', params.id) }),
+    }),
   ];
 }

@@ -1,16 +1,16 @@
-import { accepted, type CommandKind, change } from '../../kernel/command.ts';
+import { accepted, type CommandKind, change, type PreparedCommand } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import { type FaultPlanRow, faultPlanStates } from './table.ts';
 
 /**
- * A plan is active from its creation until it has hit as many as it may, or is canceled. What it hits counts it down and
- * exhausts it in the very statement that counts (engine/fault-counter.ts), so no command asks for that move.
+ * A plan is active from its creation until it has affected `count` matches or is canceled. The statement that counts the
+ * matches also exhausts the plan (engine/fault-counter.ts), so no command requests that move.
  */
-export const faultPlanMachine = defineMachine<FaultPlanRow>({
+export const faultPlanMachine = defineMachine<FaultPlanRow>()({
   resource: 'fault_plan',
   states: faultPlanStates,
   moves: [
@@ -28,15 +28,16 @@ export type FaultPlanFields = Pick<
 export interface CreateFaultPlan {
   readonly fields: FaultPlanFields;
   readonly seed: number;
-  /** How many active plans the application has already. */
+  /** The number of active plans of the application, counted before the command. */
   readonly others: number;
-  /** No request has one of the operations and one of the methods: the plan could never match. */
+  /** None of the operations uses any of the methods: the plan could never match. */
   readonly isPointless: boolean;
 }
 
-export const createFaultPlan: CommandKind<CreateFaultPlan> = {
+export const createFaultPlan: PreparedCommand<CreateFaultPlan> = {
   name: 'fault_plans.create',
   success: 'created',
+  needsPrepare: true,
   reads: () => [],
   decide: ({ fields, seed, others, isPointless }, { orgId, appId, suffix, now }) => {
     if (appId === null) throw new Error('a fault plan belongs to an application');
@@ -64,8 +65,8 @@ export const createFaultPlan: CommandKind<CreateFaultPlan> = {
   },
 };
 
-/** A plan of another application is not there, as in everything else that is asked of plans. */
-export const cancelFaultPlan: CommandKind<{ readonly id: string }> = {
+/** A plan of another application is not found, as in all fault plan operations. */
+export const cancelFaultPlan: CommandKind<{ readonly id: Id<'fault_plan'> }> = {
   name: 'fault_plans.cancel',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'fault_plan', id, lock: 'update' }],

@@ -1,20 +1,21 @@
 import type { ActivePlan, Fault, faultTargets } from '../../kernel/fault.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const faultPlanStates = ['active', 'exhausted', 'canceled'] as const;
 
 export interface FaultPlanRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'fault_plan'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof faultPlanStates)[number];
   readonly version: number;
-  /** What it strikes. */
+  /** Whether it affects requests or webhooks. */
   readonly target: (typeof faultTargets)[number];
   readonly fault: Fault;
-  /** How many are hit before it is exhausted; null for no end. */
+  /** The number of affected matches before the plan is exhausted; null for no limit. */
   readonly count: number | null;
-  /** How many of a hundred that match are hit; null for all. */
+  /** The percentage of matches that are affected; null for all. */
   readonly share: number | null;
   readonly seed: bigint;
   readonly operations: readonly string[] | null;
@@ -46,7 +47,7 @@ export const faultPlansTable = defineTable<FaultPlanRow>('fault_plans', ['org_id
   updatedAt: 'timestamptz',
 });
 
-const names = [
+const planColumns = [
   ['orgId', 'org_id'],
   ['id', 'id'],
   ['appId', 'app_id'],
@@ -59,11 +60,11 @@ const names = [
 ] as const satisfies readonly (readonly [keyof ActivePlan, string])[];
 
 /**
- * A subquery that gives the active plans of an application as JSON, the oldest first, and null when it has none. Whoever
- * looks for an application asks along with it, so that knowing of no plan costs no round trip.
+ * A subquery that returns the active plans of an application as JSON, oldest first, or null if it has none. It is part of
+ * the queries that read the application, so that the plans cost no additional round trip.
  */
 export function activePlans(target: (typeof faultTargets)[number], orgId: string, appId: string): string {
-  const fields = names.map(([property, column]) => `'${property}', p.${column}`).join(', ');
+  const fields = planColumns.map(([property, column]) => `'${property}', p.${column}`).join(', ');
   return `(select jsonb_agg(jsonb_build_object(${fields}) order by p.id) from fault_plans p
     where p.org_id = ${orgId} and p.app_id = ${appId} and p.status = 'active' and p.target = '${target}')`;
 }

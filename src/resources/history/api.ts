@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeVersion, encodeVersion, instantToText } from '../../kernel/list.ts';
 import {
@@ -19,14 +20,14 @@ import { transferStates, transfersTable } from '../transfers/table.ts';
 import { findEntries, findMoves, type MoveRow } from './store.ts';
 import { type RecordKind, records } from './table.ts';
 
-/** The largest number that a version can have: what comes before it is everything. */
+/** The largest possible version: every move comes before it. */
 const versionMax = 2_147_483_647;
 
 const HistoryQuery = strict(pageQuery);
 
 const moveSchema = (states: readonly string[]) =>
   resource('state_change', states, {
-    id: Type.String({ description: 'The record and the version that the move led to.' }),
+    id: Type.String({ description: 'The record and its version after the move.' }),
     version: Type.Integer({ minimum: 1 }),
     action: Type.String(),
     from: nullable(Type.Enum([...states])),
@@ -41,7 +42,7 @@ function presentMove(row: MoveRow, entries: readonly LedgerEntryRow[]): Presente
   return {
     object: 'state_change',
     sandbox: true,
-    // Of the request that made the move; the one that asks for it is named by the list.
+    // The request that triggered the move; the list itself has the id of the reading request.
     requestId: row.requestId,
     status: row.toStatus,
     id: `${row.resourceId}.${row.version}`,
@@ -58,7 +59,7 @@ function presentMove(row: MoveRow, entries: readonly LedgerEntryRow[]): Presente
 
 function readMoves(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   kind: RecordKind,
   recordId: string,
   query: Static<typeof HistoryQuery>,
@@ -67,14 +68,14 @@ function readMoves(
   const before = cursor === undefined ? versionMax : decodeVersion(cursor);
   if (before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
   return findMoves(reader, orgId, recordId, before, limit + 1).then((moves) => {
-    const shown = moves.slice(0, limit);
+    const page = moves.slice(0, limit);
     const hasMore = moves.length > limit;
-    const last = shown.at(-1);
+    const last = page.at(-1);
     const nextCursor = hasMore && last ? encodeVersion(last.version) : null;
     if (!last) return { data: [], hasMore, nextCursor };
-    const versions = shown.map(({ version }) => version);
+    const versions = page.map(({ version }) => version);
     return findEntries(reader, orgId, kind, recordId, versions).then((entries) => ({
-      data: shown.map((row) => presentMove(row, entries)),
+      data: page.map((row) => presentMove(row, entries)),
       hasMore,
       nextCursor,
     }));
@@ -93,7 +94,7 @@ function historyRoute<Row extends Versioned>(
     path: `${path}/{id}/history`,
     scope,
     tag,
-    summary: `Every move of a ${kind}, newest first: who, when, from where to where, its event and its entries`,
+    summary: `List the state changes of a ${kind}, newest first, with actor, event and ledger entries`,
     query: HistoryQuery,
     response: list(moveSchema(states)),
     responseName: `${title}History`,

@@ -18,12 +18,12 @@ const ProviderEventSchema = resource('provider_event', outcomes, {
   provider: Type.String(),
   providerTransactionId: Type.String(),
   providerEventId: Type.String(),
-  type: Type.String({ description: "In the provider's own words." }),
+  type: Type.String({ description: 'The event type as the provider names it.' }),
   outcome: Type.Enum([...outcomes], {
     description:
-      'Applied; ignored, because the record had moved on; or a duplicate of one that was sent before.',
+      'Applied; ignored because the record had already changed; or a duplicate of an earlier event.',
   }),
-  action: Type.String({ description: 'The move that it arrived with.' }),
+  action: Type.String({ description: 'The move that the event belongs to.' }),
   payload: Type.Unknown({ description: 'As the provider sent it.' }),
   receivedAt: Time,
 });
@@ -61,7 +61,7 @@ function eventsRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>)
     path: `${path}/{id}/provider_events`,
     scope,
     tag,
-    summary: `What the provider said about a ${kind}, newest first: raw, with its own ids, and what came of it`,
+    summary: `List the raw provider events of a ${kind} with their outcome, newest first`,
     query: trailQuery({
       outcome: Type.Optional(Type.Enum([...outcomes], { description: 'Only events with this outcome.' })),
     }),

@@ -1,12 +1,13 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { NoticeOutcome } from '../../kernel/provider.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
-/** What a provider said, in its own words and with its own ids, apart from the records. */
+/** A raw provider event with the provider's own ids, stored apart from the records. */
 export interface ProviderEventRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly paymentId: string | null;
-  readonly transferId: string | null;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'provider_event'>;
+  readonly paymentId: Id<'payment'> | null;
+  readonly transferId: Id<'transfer'> | null;
   readonly provider: string;
   readonly providerTransactionId: string;
   readonly providerEventId: string;
@@ -14,7 +15,7 @@ export interface ProviderEventRow {
   readonly payload: string;
   readonly outcome: NoticeOutcome;
   readonly action: string;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly receivedAt: Instant;
 }
 

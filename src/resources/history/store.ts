@@ -1,3 +1,4 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
 import { type LedgerEntryRow, ledgerEntriesTable } from '../ledger/table.ts';
@@ -17,7 +18,7 @@ const movesOf: Statement = {
 
 export function findMoves(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   resourceId: string,
   beforeVersion: number,
   limit: number,
@@ -25,7 +26,7 @@ export function findMoves(
   return reader.rows<MoveRow>(movesOf, [orgId, resourceId, beforeVersion, limit]);
 }
 
-/** One statement for each kind of record, because each has an index of its own. */
+/** One statement for each kind of record, because each kind has its own index. */
 const entriesOf = (kind: RecordKind): Statement => ({
   name: `history_entries_of_${kind}`,
   text: `select ${selectList(ledgerEntriesTable, 'l')} from ledger_entries l
@@ -39,7 +40,7 @@ const entriesBy: Readonly<Record<RecordKind, Statement>> = {
 
 export function findEntries(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   kind: RecordKind,
   recordId: string,
   versions: readonly number[],

@@ -1,19 +1,20 @@
 import type { Actor } from '../../kernel/command.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
-/** The trail of every decision: rows that the engine itself derives, so that no slice can forget one. */
+/** The history of every state change. The engine derives these rows itself, so that no resource can omit one. */
 export interface HistoryRow {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly resourceId: string;
   readonly version: number;
   readonly resource: string;
   readonly action: string;
   readonly fromStatus: string | null;
   readonly toStatus: string;
-  readonly eventId: string | null;
+  readonly eventId: Id<'event'> | null;
   readonly actorKind: Actor['kind'];
   readonly actorId: string;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly at: Instant;
 }
 
@@ -33,8 +34,8 @@ export const historyTable = defineTable<HistoryRow>('state_history', ['org_id', 
 });
 
 /**
- * The two kinds of record that have a history, ledger entries and a provider of their own. What is read of them is read
- * in the same way, below the path of each.
+ * The two kinds of record that have their own history, ledger entries and provider. Both have the same subresources below
+ * their paths.
  */
 export const records = {
   payment: {

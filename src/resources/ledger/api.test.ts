@@ -46,7 +46,7 @@ describe('the ledger', () => {
     [['require_action', 'fail']],
     [['process', 'fail']],
     [['expire']],
-  ])('has no entry of a payment without money, after %j', (steps) => {
+  ])('has no entries for a payment without money movement, after %j', (steps) => {
     const runner = new CommandRunner();
     const { id } = created(runner);
     for (const action of steps) advance(runner, id, { action });
@@ -88,7 +88,7 @@ describe('the fee', () => {
     [free, low, 0],
     [{}, all, 320],
     [all, {}, 10_000],
-  ])('is that of the settings %o under which the payment was created', (before, after, fee) => {
+  ])('follows the settings %o at the creation of the payment', (before, after, fee) => {
     const runner = new CommandRunner({ settings: before });
     const { id } = created(runner);
     // The settings that `before` does not name are the defaults again.
@@ -96,7 +96,7 @@ describe('the fee', () => {
     expect(advance(changed, id, { action: 'capture' }).feeAmount).toBe(fee);
   });
 
-  test('of 100 % leaves a payment that can be settled and refunded', () => {
+  test('of 100 % allows the payment to be settled and refunded', () => {
     const runner = new CommandRunner({ settings: all });
     const { id } = created(runner);
     advance(runner, id, { action: 'capture' });

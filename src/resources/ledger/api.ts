@@ -21,12 +21,12 @@ import { findBalances, findRecordBalances } from './store.ts';
 import { type BalanceRow, ledgerEntriesTable } from './table.ts';
 import { LedgerEntrySchema, presentEntry } from './views.ts';
 
-const ofRecord = {
+const recordFilters = {
   paymentId: idQuery('payment'),
   transferId: idQuery('transfer'),
 } as const;
 
-const BalancesQuery = strict(ofRecord);
+const BalancesQuery = strict(recordFilters);
 
 const BalancesSchema = resource('balances', ['ok'], {
   accounts: Type.Array(
@@ -51,7 +51,7 @@ function presentBalances(rows: readonly BalanceRow[]): Presented {
     object: 'balances',
     sandbox: true,
     status: 'ok',
-    // Every account of every currency that was ever used, so that none is missing because it is at zero.
+    // Every account in every currency that was ever used, so that accounts with a zero balance are included.
     accounts: currencies.flatMap((currency) =>
       Object.keys(accounts).map((account) => ({
         account,
@@ -63,12 +63,12 @@ function presentBalances(rows: readonly BalanceRow[]): Presented {
   };
 }
 
-/** Of the organization, or of the one record that is named. */
+/** The balances of the organization, or of the requested record. */
 function readBalances({ reader, principal: { orgId }, query }: ReadRequest): Awaitable<ReadAnswer> {
   const { paymentId, transferId } = query as Static<typeof BalancesQuery>;
   if (paymentId !== undefined && transferId !== undefined) {
     return refuse('invalid_request', {
-      message: 'Balances are of one payment or of one transfer. Leave paymentId or transferId out.',
+      message: 'Send either paymentId or transferId, not both.',
       param: 'transferId',
     });
   }
@@ -104,14 +104,14 @@ const meta = {
   responseName: 'LedgerEntryList',
 } as const;
 
-function entriesRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>, whose: string): Route {
+function entriesRoute<Row extends Versioned>(kind: RecordKind, table: Table<Row>, owner: string): Route {
   const { idName, path, scope, title } = records[kind];
   return {
     ...meta,
     scope,
     operationId: `list${title}LedgerEntries`,
     path: `${path}/{id}/ledger_entries`,
-    summary: `List ledger entries of ${whose}, newest first`,
+    summary: `List ledger entries of ${owner}, newest first`,
     query: trailQuery(),
     read: subresourceHandler(kind, table, ({ reader, principal, query }, { id: recordId }) =>
       readEntries({ reader, principal, query: { ...(query as object), [idName]: recordId } }),
@@ -124,7 +124,7 @@ export const ledgerRoutes: readonly Route[] = [
     ...meta,
     operationId: 'getBalances',
     path: 'developer_api_balances',
-    summary: 'Balances of all accounts and the trial balance, of the organization, a payment or a transfer',
+    summary: 'Retrieve account balances and the trial balance of the organization, a payment or a transfer',
     query: BalancesQuery,
     response: BalancesSchema,
     responseName: 'Balances',
@@ -137,12 +137,12 @@ export const ledgerRoutes: readonly Route[] = [
     path: 'developer_api_ledger_entries',
     summary: 'List ledger entries of the organization, newest first',
     query: trailQuery({
-      ...ofRecord,
+      ...recordFilters,
       reason: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 40,
-          description: 'Only what was posted for this, e.g. `capture`.',
+          description: 'Only entries with this reason, such as `capture`.',
         }),
       ),
     }),

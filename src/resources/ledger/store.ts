@@ -1,3 +1,4 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Statement } from '../../kernel/table.ts';
 import type { RecordKind } from '../history/table.ts';
@@ -9,11 +10,11 @@ const balancesOf: Statement = {
     where b.org_id = $1 order by b.currency, b.account`,
 };
 
-export function findBalances(reader: Reader, orgId: string): PromiseLike<readonly BalanceRow[]> {
+export function findBalances(reader: Reader, orgId: Id<'organization'>): PromiseLike<readonly BalanceRow[]> {
   return reader.rows<BalanceRow>(balancesOf, [orgId]);
 }
 
-/** The postings of one record, summed: what its own share of each account is. */
+/** The summed postings of one record: its share of each account balance. */
 const balancesOfRecord = (kind: RecordKind): Statement => ({
   name: `ledger_balances_of_${kind}`,
   text: `select e.org_id as "orgId", p.account, p.currency, sum(p.amount)::bigint as balance
@@ -30,7 +31,7 @@ const balancesBy: Readonly<Record<RecordKind, Statement>> = {
 
 export function findRecordBalances(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   kind: RecordKind,
   recordId: string,
 ): PromiseLike<readonly BalanceRow[]> {

@@ -1,20 +1,21 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export interface LedgerEntryRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly paymentId: string | null;
-  readonly transferId: string | null;
-  /** The version of the record at which the entry was posted: that names the move. */
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'ledger_entry'>;
+  readonly paymentId: Id<'payment'> | null;
+  readonly transferId: Id<'transfer'> | null;
+  /** The record version at which the entry was posted; it identifies the move. */
   readonly recordVersion: number;
   readonly reason: string;
   readonly postings: readonly ShownPosting[];
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly createdAt: Instant;
 }
 
-/** A posting as JSON has it. Amounts of one record are far below what a double holds exactly. */
-export interface ShownPosting {
+/** A posting in JSON. The amounts of one record are far below the limit of exact doubles. */
+interface ShownPosting {
   readonly account: string;
   readonly currency: string;
   readonly amount: number;
@@ -32,9 +33,9 @@ export const ledgerEntriesTable = defineTable<LedgerEntryRow>('ledger_entries', 
   createdAt: 'timestamptz',
 });
 
-/** What the postings of an account sum to. Written as a difference, so that batches need not read it first. */
+/** The sum of all postings of an account. Written as a difference, so that batches do not read it first. */
 export interface BalanceRow {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly account: string;
   readonly currency: string;
   readonly balance: bigint;

@@ -4,10 +4,10 @@ import { instantToText } from '../../kernel/list.ts';
 import { id, resource, Time } from '../../kernel/schema.ts';
 import type { LedgerEntryRow } from './table.ts';
 
-/** How a ledger entry is shown, by itself and in the answer to the move that posted it. */
+/** A ledger entry in its own endpoints and in the response to the move that posted it. */
 export const LedgerEntrySchema = resource('ledger_entry', ['posted'], {
   id: id('ledger_entry'),
-  reason: Type.String({ description: 'What happened, e.g. `capture`.' }),
+  reason: Type.String({ description: 'The reason for the entry, such as `capture`.' }),
   paymentId: Type.Optional(id('payment')),
   transferId: Type.Optional(id('transfer')),
   postings: Type.Array(
@@ -21,10 +21,10 @@ export const LedgerEntrySchema = resource('ledger_entry', ['posted'], {
   createdAt: Time,
 });
 
-/** For the schemas of what moves answer with. */
+/** For the response schemas of moves. */
 export const ExpandedEntries = Type.Optional(
   Type.Array(LedgerEntrySchema, {
-    description: 'With `?expand=ledgerEntries`: what the request posted to the ledger.',
+    description: 'With `?expand=ledgerEntries`: the ledger entries that the request posted.',
   }),
 );
 
@@ -36,7 +36,7 @@ export function presentEntry(row: LedgerEntryRow): Presented {
     id: row.id,
     reason: row.reason,
     ...(row.paymentId === null ? { transferId: row.transferId } : { paymentId: row.paymentId }),
-    // The database keeps the fields of JSON in an order of its own.
+    // The database does not preserve the order of JSON fields.
     postings: row.postings.map(({ account, currency, amount }) => ({ account, currency, amount })),
     createdAt: instantToText(row.createdAt),
   };

@@ -1,14 +1,15 @@
-import type { Static } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { strict, text } from '../../kernel/schema.ts';
+import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import { deleteOrganization, organizationMachine, renameOrganization } from './machine.ts';
+import { prepareDeleteOrganization } from './prepare.ts';
 import { type OrganizationRow, organizationsTable } from './table.ts';
 
-/** Organizations are made in the console or by the seed file; the API shows a key its own through `developer_api_status`. */
+/** The console and the seed file create organizations. An API key reads its own organization with `developer_api_status`. */
 export const organizationResource: Resource<OrganizationRow> = {
   name: 'organization',
   table: organizationsTable,
@@ -41,19 +42,19 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
         .byKey(organizationsTable, orgId, orgId)
         .then((row) => (row ? organizationResource.present(row) : refuse('resource_not_found'))),
   },
-  {
+  consoleWriteRoute({
     operationId: 'renameOrganization',
     method: 'POST',
     path: 'organization/rename',
     level: 'organization',
     role: 'admin',
-    summary: 'Give the organization another name',
+    summary: 'Rename the organization',
     body: RenameBody,
     target: 'organization',
     command: renameOrganization,
-    input: ({ body }) => ({ name: (body as Static<typeof RenameBody>).name }),
-  },
-  {
+    input: ({ body }) => ({ name: body.name }),
+  }),
+  consoleWriteRoute({
     operationId: 'deleteOrganization',
     method: 'POST',
     path: 'organization/delete',
@@ -63,6 +64,7 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
     body: DeleteBody,
     target: 'organization',
     command: deleteOrganization,
-    input: ({ body }) => ({ name: (body as Static<typeof DeleteBody>).name }),
-  },
+    input: ({ body }) => ({ name: body.name }),
+    prepare: prepareDeleteOrganization,
+  }),
 ];

@@ -1,15 +1,18 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { roles } from '../../kernel/permissions.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { PersonEmail, strict } from '../../kernel/schema.ts';
+import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import { createInvitation, invitationMachine, revokeInvitation } from './invitation-machine.ts';
+import { prepareCreateInvitation } from './invitation-prepare.ts';
 import { findOpenInvitations } from './invitation-store.ts';
 import { type InvitationRow, invitationsTable } from './invitation-table.ts';
 
-/** The link is shown when it is made, and its hash never. */
+/** Only the response to the creation shows the link. No response shows its hash. */
 export const invitationResource: Resource<InvitationRow> = {
   name: 'invitation',
   table: invitationsTable,
@@ -48,30 +51,31 @@ export const invitationRoutes: readonly ConsoleRoute[] = [
         nextCursor: null,
       })),
   },
-  {
+  consoleWriteRoute({
     operationId: 'createInvitation',
     method: 'POST',
     path: 'invitations',
     level: 'organization',
     role: 'admin',
-    summary: 'Invite somebody; the answer shows the link, once',
+    summary: 'Create an invitation; only this response shows its link',
     body: CreateBody,
     target: null,
     command: createInvitation,
     input: ({ body }) => {
-      const { email, role } = body as Static<typeof CreateBody>;
+      const { email, role } = body;
       return { email: email?.toLowerCase() ?? null, role };
     },
-  },
-  {
+    prepare: prepareCreateInvitation,
+  }),
+  consoleWriteRoute({
     operationId: 'revokeInvitation',
     method: 'POST',
     path: 'invitations/{id}/revoke',
     level: 'organization',
     role: 'admin',
-    summary: 'Make a link useless',
+    summary: 'Revoke an invitation',
     target: 'invitation',
     command: revokeInvitation,
-    input: ({ params }) => ({ id: params.id ?? '' }),
-  },
+    input: ({ params }) => ({ id: idFrom('invitation', params.id) }),
+  }),
 ];

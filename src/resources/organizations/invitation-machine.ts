@@ -1,17 +1,18 @@
-import { accepted, type CommandKind, change } from '../../kernel/command.ts';
+import { accepted, type CommandKind, change, type PreparedCommand } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { defineMachine, refuseMove } from '../../kernel/machine.ts';
 import { isAtLeast, type Role } from '../../kernel/permissions.ts';
 import type { Instant } from '../../kernel/table.ts';
+import { dayMs } from '../../kernel/time.ts';
 import type { InvitationRow } from './invitation-table.ts';
-import { joined, memberIdOf, readsMember, refuseOwners } from './member-machine.ts';
+import { addMember, memberIdOf, readsMember, refuseOwners } from './member-machine.ts';
 import type { MemberRow } from './member-table.ts';
 import type { OrganizationRow } from './table.ts';
 
-/** A link with which a person joins an organization, once. There is no mail server: whoever makes it hands it on. */
-export const invitationMachine = defineMachine<InvitationRow>({
+/** A single-use link to join an organization. There is no mail server: the creator passes the link on. */
+export const invitationMachine = defineMachine<InvitationRow>()({
   resource: 'invitation',
   states: ['pending', 'accepted', 'revoked'],
   moves: [
@@ -21,24 +22,23 @@ export const invitationMachine = defineMachine<InvitationRow>({
   ],
 });
 
-/** Creates invitations in the name of the server (`sandbank users invite`), with every right. */
+/** The actor of `sandbank users invite`, with all permissions. */
 export const operatorId = 'operator';
 
 export interface CreateInvitation {
   readonly email: string | null;
   readonly role: Role;
   readonly hash: Uint8Array;
-  /** What the link is; the answer shows it, once. */
+  /** The link, which only this response shows. */
   readonly url: string;
-  /** How many are pending already, counted before. */
-  readonly others: number;
+  /** The number of open invitations, counted by the prepare step. */
+  readonly openCount: number;
 }
 
-const dayMs = 86_400_000;
-
-export const createInvitation: CommandKind<CreateInvitation> = {
+export const createInvitation: PreparedCommand<CreateInvitation> = {
   name: 'invitations.create',
   success: 'created',
+  needsPrepare: true,
   answersWithSecret: true,
   reads: (_input, { actor }) =>
     actor.kind === 'person' ? [{ resource: 'member', id: memberIdOf(actor.id), lock: 'share' }] : [],
@@ -46,11 +46,11 @@ export const createInvitation: CommandKind<CreateInvitation> = {
     actor.kind === 'person'
       ? refuseCreator(rows.get<MemberRow>('member', memberIdOf(actor.id)), role)
       : undefined,
-  decide: ({ email, role, hash, url, others }, { orgId, actor, suffix, wallNow }, rows) => {
+  decide: ({ email, role, hash, url, openCount }, { orgId, actor, suffix, wallNow }, rows) => {
     const creator = actor.kind === 'person' ? rows.get<MemberRow>('member', memberIdOf(actor.id)) : null;
-    if (others >= limits.invitationsPendingMax)
+    if (openCount >= limits.invitationsPendingMax)
       return refuse('limit_reached', {
-        message: `At most ${limits.invitationsPendingMax} invitations are open at once. Revoke some first.`,
+        message: `At most ${limits.invitationsPendingMax} invitations can be open at the same time. Revoke some first.`,
       });
     const row: InvitationRow = {
       ...{ orgId, id: formatId('invitation', suffix), email, role, hash },
@@ -61,12 +61,12 @@ export const createInvitation: CommandKind<CreateInvitation> = {
       createdAt: wallNow,
       updatedAt: wallNow,
     };
-    const made = accepted([change(invitationMachine, 'create', null, row)], 'invitation', row);
-    return { ...made, secrets: { url } };
+    const decision = accepted([change(invitationMachine, 'create', null, row)], 'invitation', row);
+    return { ...decision, secrets: { url } };
   },
 };
 
-export const revokeInvitation: CommandKind<{ readonly id: string }> = {
+export const revokeInvitation: CommandKind<{ readonly id: Id<'invitation'> }> = {
   name: 'invitations.revoke',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'invitation', id, lock: 'update' }],
@@ -86,12 +86,15 @@ export const revokeInvitation: CommandKind<{ readonly id: string }> = {
 };
 
 export interface AcceptInvitation {
-  readonly id: string;
-  readonly personId: string;
+  readonly id: Id<'invitation'>;
+  readonly personId: Id<'person'>;
   readonly email: string;
 }
 
-/** The right to create it is checked again: a link that was used, revoked, has expired or lost its creator does not exist. */
+/**
+ * Checks the creator's permission again. A link that was used, was revoked, has expired or whose creator may no longer invite is
+ * reported as not found.
+ */
 export const acceptInvitation: CommandKind<AcceptInvitation> = {
   name: 'invitations.accept',
   success: 'ok',
@@ -112,9 +115,9 @@ export const acceptInvitation: CommandKind<AcceptInvitation> = {
     if (!isOpen(before, creator, wallNow)) return refuse('resource_not_found');
     if (before.email !== null && before.email !== email) return refuse('invitation_for_another');
     const member = rows.get<MemberRow>('member', memberIdOf(personId));
-    // A member keeps the role, and the link stays valid for somebody else.
+    // An active member keeps the current role, and the link stays valid for another person.
     if (member?.status === 'active') return accepted([], 'member', member);
-    // Removal outlives the links of before it: it takes a new invitation to come back.
+    // Removing a member invalidates earlier links for that person: rejoining requires a new invitation.
     if (member && member.updatedAt > before.createdAt) return refuse('resource_not_found');
     const row: InvitationRow = {
       ...before,
@@ -122,7 +125,7 @@ export const acceptInvitation: CommandKind<AcceptInvitation> = {
       version: before.version + 1,
       updatedAt: wallNow,
     };
-    const joining = joined(organization, member, personId, before.role, wallNow);
+    const joining = addMember(organization, member, personId, before.role, wallNow);
     return {
       ...joining,
       changes: [change(invitationMachine, 'accept', before, row), ...joining.changes],
@@ -130,7 +133,7 @@ export const acceptInvitation: CommandKind<AcceptInvitation> = {
   },
 };
 
-/** Whether an invitation can be accepted: pending, not expired, and its creator could create it now, as when they did. */
+/** Whether an invitation can be accepted: it is pending and not expired, and its creator's membership has not changed. */
 export function isOpen(
   { status, expiresAt, role, creatorId, creatorVersion }: InvitationRow,
   creator: Pick<MemberRow, 'status' | 'role' | 'version'> | undefined,
@@ -150,6 +153,6 @@ function refuseCreator(
   return role === 'owner' && creator.role !== 'owner' ? refuseOwners() : undefined;
 }
 
-function isPerson(creatorId: string | null | undefined): creatorId is string {
+function isPerson(creatorId: string | null | undefined): creatorId is Id<'person'> {
   return typeof creatorId === 'string' && creatorId !== operatorId;
 }

@@ -1,16 +1,17 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Role } from '../../kernel/permissions.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
 import { operatorId } from './invitation-machine.ts';
 import { type InvitationRow, invitationsTable } from './invitation-table.ts';
 
-/** An invitation with the name of its organization and the creator's membership as it is now. */
+/** An invitation with its organization name and the creator's current membership. */
 export interface KnownInvitation extends InvitationRow {
   readonly orgName: string;
   readonly creator: CreatorMembership | undefined;
 }
 
-export interface CreatorMembership {
+interface CreatorMembership {
   readonly role: Role;
   readonly status: 'active' | 'removed';
   readonly version: number;
@@ -24,7 +25,7 @@ const byHash: Statement = {
     left join members c on c.org_id = i.org_id and c.person_id = i.creator_id where i.hash = $1`,
 };
 
-/** A link names nothing but itself, so the organization follows from it. */
+/** Finds an invitation by its hash alone: a link does not contain the organization. */
 export async function findInvitation(
   reader: Pick<Reader, 'rows'>,
   hash: Uint8Array,
@@ -42,7 +43,7 @@ export async function findInvitation(
   return { ...invitation, creator: isMember ? { role, status, version } : undefined };
 }
 
-/** A membership that has the version of before has the role of before. */
+/** A membership with an unchanged version also has an unchanged role. */
 const openOf: Statement = {
   name: 'invitations_open',
   text: `select ${selectList(invitationsTable, 'i')} from invitations i
@@ -54,7 +55,7 @@ const openOf: Statement = {
 
 export function findOpenInvitations(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
+  orgId: Id<'organization'>,
   now: number,
   limit: number,
 ): PromiseLike<readonly InvitationRow[]> {

@@ -1,11 +1,18 @@
-import { accepted, type Change, type CommandKind, change } from '../../kernel/command.ts';
+import {
+  accepted,
+  type Change,
+  type CommandKind,
+  change,
+  type PreparedCommand,
+} from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import type { OrganizationRow } from './table.ts';
 
-/** The tenant. Everything belongs to one, and nothing of one is ever seen by another. */
-export const organizationMachine = defineMachine<OrganizationRow>({
+/** The tenant. Every record belongs to one organization, and no organization sees the records of another. */
+export const organizationMachine = defineMachine<OrganizationRow>()({
   resource: 'organization',
   states: ['active'],
   moves: [
@@ -15,7 +22,7 @@ export const organizationMachine = defineMachine<OrganizationRow>({
   ],
 });
 
-/** Makes the organization so, whether it was there or not: a seed file can be applied at every start. */
+/** Creates or renames the organization. Idempotent, so that a seed file can be applied at every start. */
 export const declareOrganization: CommandKind<{ readonly name: string }> = {
   name: 'organizations.declare',
   success: 'ok',
@@ -50,12 +57,13 @@ export function refuseName(organization: OrganizationRow, name: string | null): 
 }
 
 /**
- * Deletes an organization with everything that belongs to it. Only the audit trail stays, and this command is its last row. A
- * person types the name; the operator and the expiry name the organization by its id.
+ * Deletes an organization with all of its records except the audit trail, where this command is the last row. A person confirms
+ * with the name; the operator and the expiry worker identify the organization by its id.
  */
-export const deleteOrganization: CommandKind<DeleteOrganization> = {
+export const deleteOrganization: PreparedCommand<DeleteOrganization> = {
   name: 'organizations.delete',
   success: 'ok',
+  needsPrepare: true,
   clears: true,
   deletes: true,
   reads: (_input, { orgId }) => [{ resource: 'organization', id: orgId, lock: 'update' }],
@@ -77,7 +85,7 @@ export const deleteOrganization: CommandKind<DeleteOrganization> = {
 };
 
 export function newOrganization(
-  orgId: string,
+  orgId: Id<'organization'>,
   name: string,
   owners: number,
   now: Instant,
@@ -89,7 +97,7 @@ export function newOrganization(
   };
 }
 
-/** Brought along by a member who becomes an owner, or is one no longer. */
+/** The change to the owner count when a member becomes an owner or stops being one. */
 export function countOwners(before: OrganizationRow, difference: number, now: Instant): readonly Change[] {
   if (difference === 0) return [];
   const owners = before.owners + difference;

@@ -1,12 +1,16 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
+import { assert } from '../../kernel/assert.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { roles } from '../../kernel/permissions.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { strict } from '../../kernel/schema.ts';
+import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import { changeRole, memberMachine, removeMember, resetMember } from './member-machine.ts';
+import { prepareResetMember } from './member-prepare.ts';
 import { findMembers, type KnownMember } from './member-store.ts';
 import { type MemberRow, membersTable } from './member-table.ts';
 
@@ -43,7 +47,7 @@ export const memberRoutes: readonly ConsoleRoute[] = [
     path: 'members',
     level: 'organization',
     role: 'viewer',
-    summary: 'The members of the organization, in the order in which they came',
+    summary: 'List the members of the organization, oldest first',
     read: ({ reader, principal }) =>
       findMembers(reader, principal.orgId, limits.membersMax).then((members) => ({
         data: members.map(presentKnown),
@@ -51,47 +55,47 @@ export const memberRoutes: readonly ConsoleRoute[] = [
         nextCursor: null,
       })),
   },
-  {
+  consoleWriteRoute({
     operationId: 'changeMemberRole',
     method: 'POST',
     path: 'members/{id}/role',
     level: 'organization',
     role: 'admin',
-    summary: 'Give a member another role; owners are made and changed by owners',
+    summary: "Change a member's role; only owners can add or change owners",
     body: RoleBody,
     target: 'member',
     command: changeRole,
     input: ({ principal, params, body }) => ({
-      id: params.id ?? '',
-      role: (body as Static<typeof RoleBody>).role,
+      id: idFrom('member', params.id),
+      role: body.role,
       byRole: principal.role,
     }),
-  },
-  {
+  }),
+  consoleWriteRoute({
     operationId: 'removeMember',
     method: 'POST',
     path: 'members/{id}/remove',
     level: 'organization',
-    // Everybody may leave; who may remove others is the machine's to say.
+    // Every member may leave. The command checks the permission to remove others.
     role: 'viewer',
     summary: 'Remove a member, or leave',
     target: 'member',
     command: removeMember,
-    input: ({ principal, params }) => ({
-      id: params.id ?? '',
-      byRole: principal.role,
-      byPersonId: principal.actor.id,
-    }),
-  },
-  {
+    input: ({ principal: { actor, role }, params }) => {
+      assert(actor.kind === 'person', 'only a person removes a member');
+      return { id: idFrom('member', params.id), byRole: role, byPersonId: actor.id };
+    },
+  }),
+  consoleWriteRoute({
     operationId: 'createResetLink',
     method: 'POST',
     path: 'members/{id}/reset_link',
     level: 'organization',
     role: 'owner',
-    summary: 'Make a link with which a member chooses a new password; the answer shows it, once',
+    summary: 'Create a password reset link for a member; only this response shows it',
     target: 'member',
     command: resetMember,
-    input: ({ params }) => ({ id: params.id ?? '' }),
-  },
+    input: ({ params }) => ({ id: idFrom('member', params.id) }),
+    prepare: prepareResetMember,
+  }),
 ];

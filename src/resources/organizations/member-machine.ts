@@ -1,16 +1,23 @@
-import { accepted, type CommandKind, change, type LoadedRows, type Read } from '../../kernel/command.ts';
+import {
+  accepted,
+  type CommandKind,
+  change,
+  type LoadedRows,
+  type PreparedCommand,
+  type Read,
+} from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId, idPrefixes } from '../../kernel/ids.ts';
+import { formatId, type Id, idPrefixes } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { defineMachine, refuseMove } from '../../kernel/machine.ts';
+import { type ActionOf, defineMachine, refuseMove } from '../../kernel/machine.ts';
 import { isAtLeast, type Role } from '../../kernel/permissions.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { countOwners, newOrganization, organizationMachine } from './machine.ts';
 import type { MemberRow } from './member-table.ts';
 import type { OrganizationRow } from './table.ts';
 
-/** A person's place in an organization. Whoever leaves keeps the row, so that the audit trail can still be read. */
-export const memberMachine = defineMachine<MemberRow>({
+/** A person's membership in an organization. The row of a removed member stays, because the audit trail refers to it. */
+export const memberMachine = defineMachine<MemberRow>()({
   resource: 'member',
   states: ['active', 'removed'],
   moves: [
@@ -21,21 +28,21 @@ export const memberMachine = defineMachine<MemberRow>({
   ],
 });
 
-/** A person is a member of an organization once: the id of the membership is that of the person. */
-export function memberIdOf(personId: string): string {
+/** A person has at most one membership per organization: its id has the same suffix as the person id. */
+export function memberIdOf(personId: Id<'person'>): Id<'member'> {
   return formatId('member', personId.slice(idPrefixes.person.length + 1));
 }
 
-/** A member and the organization, which counts its owners. */
-export function readsMember(id: string, orgId: string): readonly Read[] {
+/** A member, and the organization because it stores the owner count. */
+export function readsMember(id: Id<'member'>, orgId: Id<'organization'>): readonly Read[] {
   return [
     { resource: 'member', id, lock: 'update' },
     { resource: 'organization', id: orgId, lock: 'update' },
   ];
 }
 
-/** An organization is made by somebody, who is its first owner. */
-export const createOrganization: CommandKind<{ readonly name: string; readonly personId: string }> = {
+/** The person who creates an organization is its first owner. */
+export const createOrganization: CommandKind<{ readonly name: string; readonly personId: Id<'person'> }> = {
   name: 'organizations.create',
   success: 'created',
   reads: () => [],
@@ -53,8 +60,8 @@ export const createOrganization: CommandKind<{ readonly name: string; readonly p
   },
 };
 
-/** The seed file makes a person a member, or changes the role. */
-export const declareMember: CommandKind<{ readonly personId: string; readonly role: Role }> = {
+/** Adds a person from the seed file as a member, or changes the role. */
+export const declareMember: CommandKind<{ readonly personId: Id<'person'>; readonly role: Role }> = {
   name: 'members.declare',
   success: 'ok',
   reads: ({ personId }, { orgId }) => readsMember(memberIdOf(personId), orgId),
@@ -62,19 +69,20 @@ export const declareMember: CommandKind<{ readonly personId: string; readonly ro
     const organization = rows.get<OrganizationRow>('organization', orgId);
     const before = rows.get<MemberRow>('member', memberIdOf(personId));
     if (!organization) return refuse('resource_not_found');
-    // Who was removed by somebody is not brought back by the file.
+    // The seed file does not add a removed member again.
     if (before && (before.status === 'removed' || before.role === role))
       return accepted([], 'member', before);
     const isLast = before?.role === 'owner' && organization.owners === 1;
     if (isLast) return refuse('last_owner');
-    return joined(organization, before, personId, role, wallNow);
+    return addMember(organization, before, personId, role, wallNow);
   },
 };
 
 export interface ChangeRole {
-  readonly id: string;
+  readonly id: Id<'member'>;
   readonly role: Role;
-  readonly byRole: Role;
+  /** Null for an actor who is not a member. */
+  readonly byRole: Role | null;
 }
 
 export const changeRole: CommandKind<ChangeRole> = {
@@ -86,7 +94,7 @@ export const changeRole: CommandKind<ChangeRole> = {
     return changesOwners && byRole !== 'owner' ? refuseOwners() : undefined;
   },
   decide: ({ id, role }, { orgId, wallNow }, rows) => {
-    const found = ready(rows, orgId, id, 'change_role');
+    const found = findActiveMember(rows, orgId, id, 'change_role');
     if ('ok' in found) return found;
     const { member, organization } = found;
     if (member.role === role) return accepted([], 'member', member);
@@ -104,24 +112,26 @@ export const changeRole: CommandKind<ChangeRole> = {
 };
 
 export interface RemoveMember {
-  readonly id: string;
-  readonly byRole: Role;
-  readonly byPersonId: string;
+  readonly id: Id<'member'>;
+  /** Null for an actor who is not a member. */
+  readonly byRole: Role | null;
+  readonly byPersonId: Id<'person'>;
 }
 
-/** Whoever may remove others does; everybody may leave. */
+/** Admins and owners may remove others; every member may leave. */
 export const removeMember: CommandKind<RemoveMember> = {
   name: 'members.remove',
   success: 'ok',
   reads: ({ id }, { orgId }) => readsMember(id, orgId),
   authorize: ({ id, byRole, byPersonId }, _context, rows) => {
     if (id === memberIdOf(byPersonId)) return undefined;
-    if (!isAtLeast(byRole, 'admin')) return refuse('role_missing', { details: { role: 'admin' } });
+    if (byRole === null || !isAtLeast(byRole, 'admin'))
+      return refuse('role_missing', { details: { role: 'admin' } });
     const isOwner = rows.get<MemberRow>('member', id)?.role === 'owner';
     return isOwner && byRole !== 'owner' ? refuseOwners() : undefined;
   },
   decide: ({ id }, { orgId, wallNow }, rows) => {
-    const found = ready(rows, orgId, id, 'remove');
+    const found = findActiveMember(rows, orgId, id, 'remove');
     if ('ok' in found) return found;
     const { member, organization } = found;
     if (member.role === 'owner' && organization.owners === 1) return refuse('last_owner');
@@ -138,16 +148,17 @@ export const removeMember: CommandKind<RemoveMember> = {
 };
 
 export interface ResetMember {
-  readonly id: string;
-  /** Made before; the answer shows it, once. */
+  readonly id: Id<'member'>;
+  /** Created by the prepare step; only this response shows it. */
   readonly url: string;
   readonly expiresAt: Instant;
 }
 
-/** A link with which a member chooses a new password. Nothing changes yet, but the audit trail says who made it. */
-export const resetMember: CommandKind<ResetMember> = {
+/** A password reset link for a member. The command changes no row, but the audit trail records who created the link. */
+export const resetMember: PreparedCommand<ResetMember> = {
   name: 'members.reset_link',
   success: 'created',
+  needsPrepare: true,
   answersWithSecret: true,
   reads: ({ id }) => [{ resource: 'member', id, lock: 'none' }],
   decide: ({ id, url, expiresAt }, _context, rows) => {
@@ -174,12 +185,12 @@ const accountActions = [
 ] as const;
 export type AccountAction = (typeof accountActions)[number];
 
-/** What a member did with their account. Nothing of the organization changes, but its audit trail has a row. */
-export const noteAccount = Object.fromEntries(
+/** Account actions of a member. They change no row of the organization, but its audit trail records them. */
+export const accountCommands = Object.fromEntries(
   accountActions.map((action) => [action, accountCommand(action)]),
-) as Readonly<Record<AccountAction, CommandKind<{ readonly personId: string }>>>;
+) as Readonly<Record<AccountAction, CommandKind<{ readonly personId: Id<'person'> }>>>;
 
-function accountCommand(action: AccountAction): CommandKind<{ readonly personId: string }> {
+function accountCommand(action: AccountAction): CommandKind<{ readonly personId: Id<'person'> }> {
   return {
     name: `account.${action}`,
     success: 'ok',
@@ -191,11 +202,11 @@ function accountCommand(action: AccountAction): CommandKind<{ readonly personId:
   };
 }
 
-/** A person becomes a member, for the first time or again, or has another role from now on. */
-export function joined(
+/** Adds a person as a member, adds a removed member again, or changes the role of an active one. */
+export function addMember(
   organization: OrganizationRow,
   before: MemberRow | undefined,
-  personId: string,
+  personId: Id<'person'>,
   role: Role,
   now: Instant,
 ) {
@@ -203,18 +214,18 @@ export function joined(
     ? { ...before, role, status: 'active', version: before.version + 1, updatedAt: now }
     : newMember(organization.orgId, personId, role, now);
   const action = !before ? 'join' : before.status === 'removed' ? 'rejoin' : 'change_role';
-  const owned = before?.status === 'active' ? ownersOf(before) : 0;
+  const ownersBefore = before?.status === 'active' ? ownersOf(before) : 0;
   return accepted(
     [
       change(memberMachine, action, before ?? null, row),
-      ...countOwners(organization, ownersOf(row) - owned, now),
+      ...countOwners(organization, ownersOf(row) - ownersBefore, now),
     ],
     'member',
     row,
   );
 }
 
-function newMember(orgId: string, personId: string, role: Role, now: Instant): MemberRow {
+function newMember(orgId: Id<'organization'>, personId: Id<'person'>, role: Role, now: Instant): MemberRow {
   return {
     ...{ orgId, id: memberIdOf(personId), personId, role },
     ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
@@ -225,22 +236,22 @@ function ownersOf({ role }: MemberRow): number {
   return role === 'owner' ? 1 : 0;
 }
 
-function ready(
+function findActiveMember(
   rows: LoadedRows,
-  orgId: string,
-  id: string,
-  action: string,
+  orgId: Id<'organization'>,
+  id: Id<'member'>,
+  action: ActionOf<typeof memberMachine>,
 ): { readonly member: MemberRow; readonly organization: OrganizationRow } | Refusal {
   const member = rows.get<MemberRow>('member', id);
   const organization = rows.get<OrganizationRow>('organization', orgId);
-  // Who was removed is no longer there for anybody who looks at the members.
+  // A removed member is reported as not found.
   if (!member || member.status === 'removed' || !organization) return refuse('resource_not_found');
   return refuseMove(memberMachine, action, member) ?? { member, organization };
 }
 
 export function refuseOwners(): Refusal {
   return refuse('role_missing', {
-    message: 'Only an owner makes, changes or removes owners.',
+    message: 'Only an owner can add, change or remove owners.',
     details: { role: 'owner' },
   });
 }

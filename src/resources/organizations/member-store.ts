@@ -1,14 +1,15 @@
 import type { ApplicationSettings } from '../../kernel/application-settings.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Role } from '../../kernel/permissions.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Instant, Statement } from '../../kernel/table.ts';
 
-/** A member with the name and the address of the person. */
+/** A member with the person's name and email address. */
 export interface KnownMember {
   readonly id: string;
-  readonly personId: string;
+  readonly personId: Id<'person'>;
   readonly name: string;
   readonly email: string;
   readonly hasTwoFactor: boolean;
@@ -26,14 +27,14 @@ const knownMembers: Statement = {
 
 export function findMembers(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
+  orgId: Id<'organization'>,
   limit: number,
 ): PromiseLike<readonly KnownMember[]> {
   return reader.rows<KnownMember>(knownMembers, [orgId, limit]);
 }
 
 export interface Membership {
-  readonly orgId: string;
+  readonly orgId: Id<'organization'>;
   readonly orgName: string;
   readonly role: Role;
 }
@@ -48,15 +49,15 @@ const membershipsOf: Statement = {
 /** All organizations of a person. */
 export function findMemberships(
   reader: Pick<Reader, 'rows'>,
-  personId: string,
+  personId: Id<'person'>,
 ): PromiseLike<readonly Membership[]> {
   return reader.rows<Membership>(membershipsOf, [personId]);
 }
 
-/** Whether a person may have another organization: where nobody may sign up, guests do not open houses of their own. */
+/** Whether a person may create an organization: where sign-up is closed, only people who already own one may. */
 export async function mayCreateOrganization(
   reader: Pick<Reader, 'rows'>,
-  personId: string,
+  personId: Id<'person'>,
   isOpen: boolean,
 ): Promise<boolean> {
   return isOpen || (await findMemberships(reader, personId)).some(({ role }) => role === 'owner');
@@ -69,10 +70,10 @@ const ownedBy: Statement = {
     limit ${limits.organizationsPerPersonMax}) m`,
 };
 
-/** Refuses a person who owns as many organizations as they may. */
+/** Refuses a person who already owns the maximum number of organizations. */
 export async function refuseOrganization(
   reader: Pick<Reader, 'rows'>,
-  personId: string,
+  personId: Id<'person'>,
 ): Promise<Refusal | undefined> {
   const [row] = await reader.rows<{ owned: number }>(ownedBy, [personId]);
   const max = limits.organizationsPerPersonMax;
@@ -84,16 +85,16 @@ export async function refuseOrganization(
       });
 }
 
-/** A person's place in one organization, and the application that they look at. */
-export interface Place extends Membership {
+/** A person's membership in one organization, with the requested application. */
+export interface MemberContext extends Membership {
   /** Null when the organization has no such application. */
-  readonly appId: string | null;
+  readonly appId: Id<'application'> | null;
   readonly appName: string | null;
   readonly isArchived: boolean;
   readonly settings: ApplicationSettings | null;
 }
 
-const placeOf: Statement = {
+const memberContext: Statement = {
   name: 'member_place',
   text: `select m.org_id as "orgId", o.name as "orgName", m.role, a.id as "appId", a.name as "appName",
       coalesce(a.status = 'archived', false) as "isArchived",
@@ -105,14 +106,14 @@ const placeOf: Statement = {
     where m.org_id = $1 and m.id = $2 and m.status = 'active'`,
 };
 
-/** Undefined when the person is no member: for them the organization is not there. */
-export async function findPlace(
+/** Undefined when the person is not a member: the caller then reports the organization as not found. */
+export async function findMemberContext(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
-  memberId: string,
-  appId: string,
-): Promise<Place | undefined> {
-  const [row] = await reader.rows<Omit<Place, 'settings'> & ApplicationSettings>(placeOf, [
+  orgId: Id<'organization'>,
+  memberId: Id<'member'>,
+  appId: Id<'application'>,
+): Promise<MemberContext | undefined> {
+  const [row] = await reader.rows<Omit<MemberContext, 'settings'> & ApplicationSettings>(memberContext, [
     orgId,
     memberId,
     appId,
@@ -134,11 +135,11 @@ const roleOfSession: Statement = {
     where m.org_id = $1 and m.id = $2 and m.status = 'active' and s.id = $3 and s.expires_at > $4`,
 };
 
-/** The role of a member as long as the session lasts by which they signed in; else undefined. */
+/** The role of a member while their session is valid; otherwise undefined. */
 export async function findRoleOfSession(
   reader: Pick<Reader, 'rows'>,
-  orgId: string,
-  memberId: string,
+  orgId: Id<'organization'>,
+  memberId: Id<'member'>,
   sessionId: string,
   now: Instant,
 ): Promise<Role | undefined> {

@@ -1,10 +1,11 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Role } from '../../kernel/permissions.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export interface MemberRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly personId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'member'>;
+  readonly personId: Id<'person'>;
   readonly role: Role;
   readonly status: 'active' | 'removed';
   readonly version: number;

@@ -1,25 +1,28 @@
 import { Type } from 'typebox';
-import type { ConsoleRoute, Route, WriteRequest } from '../../kernel/route.ts';
+import type { WriteRequest } from '../../kernel/route.ts';
 import { resource } from '../../kernel/schema.ts';
+import { consoleWriteRoute, writeRoute } from '../../kernel/write-route.ts';
 import { resetOrganization } from './reset-commands.ts';
+import { prepareResetOrganization } from './reset-prepare.ts';
 
 const ResetSchema = resource('reset', ['ok'], {
   deleted: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
-    description: 'How many rows of each kind are gone.',
+    description: 'The number of deleted rows of each kind.',
   }),
 });
 
 const meta = {
   method: 'POST',
-  summary: 'Delete all records of the organization and return its clocks to real time; what was set up stays',
+  summary:
+    'Delete all records of the organization and return its clocks to real time; its configuration stays',
   target: 'organization',
   command: resetOrganization,
-  // Which applications there are is found out before it is submitted.
-  input: ({ principal }: WriteRequest) => ({ appIds: [], isPermitted: principal.mayReset }),
+  input: ({ principal }: WriteRequest) => ({ isPermitted: principal.mayReset }),
+  prepare: prepareResetOrganization,
 } as const;
 
-/** For keys with all write scopes and the permission to reset. People have their own route, which takes the role admin. */
-export const resetRoute: Route = {
+/** For keys with all write scopes and the permission to reset. People use the console route, which requires the role admin. */
+export const resetRoute = writeRoute({
   ...meta,
   operationId: 'resetOrganization',
   path: 'developer_api_reset',
@@ -27,12 +30,12 @@ export const resetRoute: Route = {
   tag: 'Reset',
   response: ResetSchema,
   responseName: 'Reset',
-};
+});
 
-export const consoleResetRoute: ConsoleRoute = {
+export const consoleResetRoute = consoleWriteRoute({
   ...meta,
   operationId: 'resetOrganizationInConsole',
   path: 'reset',
   level: 'organization',
   role: 'admin',
-};
+});

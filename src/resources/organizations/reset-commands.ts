@@ -1,28 +1,32 @@
 import { clockIdOf } from '../../kernel/clock.ts';
-import { accepted, type Change, type CommandKind } from '../../kernel/command.ts';
+import { accepted, type Change, type PreparedCommand } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { moveClock, refuseBusy } from '../clocks/machine.ts';
 import type { ClockRow } from '../clocks/table.ts';
 import type { OrganizationRow } from './table.ts';
 
 export interface ResetOrganization {
-  /** All applications of the organization, found before. */
-  readonly appIds: readonly string[];
+  /** All applications of the organization, found by the prepare step. */
+  readonly appIds: readonly Id<'application'>[];
   readonly isPermitted: boolean;
 }
 
-export function refuseUnpermitted({ isPermitted }: ResetOrganization): Refusal | undefined {
+export function refuseUnpermitted({
+  isPermitted,
+}: Pick<ResetOrganization, 'isPermitted'>): Refusal | undefined {
   return isPermitted ? undefined : refuse('reset_not_permitted');
 }
 
 /**
- * Deletes all records of an organization and returns its clocks to real time. What was set up stays: applications, keys,
- * webhooks, members, and the audit trail with it. While a clock is being advanced it is refused, because the advance
- * would go on in an empty organization.
+ * Deletes all records of an organization and returns its clocks to real time. The configuration stays (applications, keys,
+ * webhooks, members), as does the audit trail. Refused while a clock is being advanced, because the advance would continue in an
+ * empty organization.
  */
-export const resetOrganization: CommandKind<ResetOrganization> = {
+export const resetOrganization: PreparedCommand<ResetOrganization> = {
   name: 'organizations.reset',
   success: 'ok',
+  needsPrepare: true,
   clears: true,
   reads: ({ appIds }, { orgId }) => [
     { resource: 'organization', id: orgId, lock: 'none' },

@@ -1,20 +1,20 @@
-import type { Static } from 'typebox';
 import { limits } from '../../kernel/limits.ts';
-import type { ConsoleRoute } from '../../kernel/route.ts';
 import { strict, text } from '../../kernel/schema.ts';
+import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import { beginFork } from './snapshot-commands.ts';
 
-export const ForkBody = strict({ name: text(limits.nameLengthMax) });
+const ForkBody = strict({ name: text(limits.nameLengthMax) });
 
-export const forkRoute: ConsoleRoute = {
+export const forkRoute = consoleWriteRoute({
   operationId: 'forkOrganization',
   method: 'POST',
   path: 'fork',
   level: 'organization',
   role: 'admin',
-  summary: 'Make a copy of the organization as it is now, with keys of its own; you become its owner',
+  summary: 'Copy the organization in its current state, with new API keys; you become the owner of the copy',
   body: ForkBody,
   target: 'organization',
   command: beginFork,
-  input: ({ body }) => ({ name: (body as Static<typeof ForkBody>).name }),
-};
+  input: ({ body }) => ({ name: body.name }),
+  prepare: ({ requested, request }, { runs }) => runs.forkOrganization(requested, request),
+});

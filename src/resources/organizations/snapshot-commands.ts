@@ -1,4 +1,4 @@
-import { type Accepted, accepted, type CommandKind } from '../../kernel/command.ts';
+import { type Accepted, accepted, type CommandKind, type PreparedCommand } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import type { OrganizationRow } from './table.ts';
@@ -7,8 +7,8 @@ const readsOrganization: CommandKind<unknown>['reads'] = (_input, { orgId }) => 
   { resource: 'organization', id: orgId, lock: 'none' },
 ];
 
-/** Changes nothing: what is done with a whole organization leaves a row in its audit trail. */
-function noting(name: string): CommandKind<null> {
+/** A command that changes no row and only adds an entry to the audit trail. */
+function auditCommand(name: string): CommandKind<null> {
   return {
     name,
     success: 'ok',
@@ -20,22 +20,23 @@ function noting(name: string): CommandKind<null> {
   };
 }
 
-/** Somebody took a copy of it. */
-export const exportOrganization = noting('organizations.export');
+/** Records an export. */
+export const exportOrganization = auditCommand('organizations.export');
 
-/** The operator forked it. A fork by a person begins with `beginFork`, which leaves the same row. */
-export const forkOrganization = noting('organizations.fork');
+/** Records a fork by the operator. A fork by a person starts with `beginFork`, which adds the same audit entry. */
+export const forkOrganization = auditCommand('organizations.fork');
 
-/** It came from a snapshot. */
-export const importOrganization = noting('organizations.import');
+/** Records an import from a snapshot. */
+export const importOrganization = auditCommand('organizations.import');
 
-/** Longer than making a fork takes. */
+/** Longer than a fork takes. */
 const deadAfterMs = 120_000;
 
-/** The first command of a fork: the same request again is told that it is in progress, and makes no second one. */
-export const beginFork: CommandKind<{ readonly name: string }> = {
+/** The first command of a fork. A retry of the same request receives "in progress" and does not start a second fork. */
+export const beginFork: PreparedCommand<{ readonly name: string }> = {
   name: forkOrganization.name,
   success: 'created',
+  needsPrepare: true,
   reads: readsOrganization,
   retakenAfterMs: deadAfterMs,
   answersWithSecret: true,
@@ -47,11 +48,11 @@ export const beginFork: CommandKind<{ readonly name: string }> = {
 
 export interface ConcludeFork {
   readonly shown: Presented;
-  /** The fields of `shown` that have the keys and secrets of the fork. */
+  /** The fields of `shown` that contain the keys and secrets of the fork. */
   readonly secrets: Readonly<Record<string, unknown>>;
 }
 
-/** The last one: the response shows the keys of the fork, once. */
+/** The last command of a fork: only its response shows the keys of the fork. */
 export const concludeFork: CommandKind<ConcludeFork> = {
   name: 'organizations.fork_made',
   success: 'created',

@@ -1,3 +1,4 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
 import { type OrganizationRow, organizationsTable } from './table.ts';
@@ -8,7 +9,7 @@ const named: Statement = {
     order by o.id limit 10`,
 };
 
-/** By name or id, for whoever runs the server. There is no index for names: it is asked at a terminal. */
+/** Finds organizations by name or id, for the operator. Names have no index: it runs only on the command line and at startup. */
 export function findOrganizations(
   reader: Pick<Reader, 'rows'>,
   nameOrId: string,
@@ -24,8 +25,8 @@ const newest: Statement = {
 };
 
 /**
- * All organizations, newest first, behind the one given. For whoever runs the server: there is no index for it, since an id
- * that a seed file made says nothing of its time, and a server has some thousands at most.
+ * Organizations after the given one, newest first, for the operator. No index serves this query: an id from a seed file does not
+ * contain its creation time, and a server has a few thousand organizations at most.
  */
 export function findNewestOrganizations(
   reader: Pick<Reader, 'rows'>,
@@ -41,12 +42,12 @@ const expired: Statement = {
   text: `select o.id from organizations o where o.expires_at <= $1::timestamptz order by o.expires_at, o.id limit $2`,
 };
 
-/** Those whose time is over, the oldest first. There is no index for it: a worker asks every ten minutes. */
+/** Expired organizations, oldest first. No index serves this query: a worker runs it every ten minutes. */
 export async function findExpiredOrganizations(
   reader: Pick<Reader, 'rows'>,
   now: Instant,
   limit: number,
-): Promise<readonly string[]> {
-  const rows = await reader.rows<{ id: string }>(expired, [new Date(now).toISOString(), limit]);
+): Promise<readonly Id<'organization'>[]> {
+  const rows = await reader.rows<{ id: Id<'organization'> }>(expired, [new Date(now).toISOString(), limit]);
   return rows.map(({ id }) => id);
 }

@@ -1,14 +1,15 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export interface OrganizationRow {
-  readonly orgId: string;
-  readonly id: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'organization'>;
   readonly status: 'active';
   readonly version: number;
   readonly name: string;
-  /** How many members are owners. The last one can neither leave nor step down. */
+  /** The number of members with the role owner. The last owner can neither leave nor change role. */
   readonly owners: number;
-  /** By the real time; null for an organization that stays. */
+  /** Wall time; null if the organization does not expire. */
   readonly expiresAt: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;

@@ -15,13 +15,13 @@ export interface CreateTenant {
   readonly keyName: string;
   readonly scopes: readonly Scope[];
   readonly mayReset: boolean;
-  readonly made: NewApiKey;
+  readonly apiKey: NewApiKey;
   readonly expiresAt: Instant | null;
 }
 
 /**
- * An organization with an application and a key, all new, in one command: a test makes one for itself in the time of a single
- * write. The organization is the one that the command runs in; several may have one name.
+ * Creates an organization with an application and an API key in one command, so that a test gets a tenant in the time of a single
+ * write. The command runs in the new organization. Names are not unique.
  */
 export const createTenant: CommandKind<CreateTenant> = {
   name: 'organizations.create',
@@ -29,7 +29,7 @@ export const createTenant: CommandKind<CreateTenant> = {
   answersWithSecret: true,
   reads: () => [],
   decide: (
-    { name, applicationName, keyName, scopes, mayReset, made, expiresAt },
+    { name, applicationName, keyName, scopes, mayReset, apiKey, expiresAt },
     { orgId, suffix, wallNow },
   ) => {
     const organization = newOrganization(orgId, name, 0, wallNow, expiresAt);
@@ -37,7 +37,7 @@ export const createTenant: CommandKind<CreateTenant> = {
     const application = newApplication(orgId, appId, applicationName, defaultApplicationSettings, wallNow);
     const settings = { name: keyName, scopes, mayReset, allowedCidrs: [], expiresAt: null };
     const id = formatId('api_key', suffix);
-    const key = newKey({ orgId, id, appId, ...settings, replaces: null }, made, wallNow);
+    const key = newKey({ orgId, id, appId, ...settings, replaces: null }, apiKey, wallNow);
     const changes = [
       change(organizationMachine, 'create', null, organization),
       change(applicationMachine, 'create', null, application),
@@ -53,7 +53,7 @@ export const createTenant: CommandKind<CreateTenant> = {
       application: { id: appId, name: applicationName },
       apiKey: { id: key.id, scopes, mayReset },
     } as const;
-    const secrets = { apiKey: { id: key.id, key: made.key, scopes, mayReset } };
+    const secrets = { apiKey: { id: key.id, key: apiKey.key, scopes, mayReset } };
     return { ok: true, changes, answer: { ...answer, shown }, secrets };
   },
 };

@@ -1,43 +1,46 @@
-import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
-import { assert } from '../../kernel/assert.ts';
+import { type Advance, advance, type Position } from '../../kernel/advance.ts';
+import { AssertionFailed, assert, unreachable } from '../../kernel/assert.ts';
+import { catchUp } from '../../kernel/auto-advance.ts';
 import type { Due } from '../../kernel/clock.ts';
 import { accepted, type CommandContext, type CommandKind } from '../../kernel/command.ts';
 import type { DeclineCode } from '../../kernel/decline.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuseMove } from '../../kernel/machine.ts';
 import { declineOf } from '../../kernel/scenario.ts';
+import { dayMs } from '../../kernel/time.ts';
 import { feeOf } from '../../ledger/fee.ts';
 import { authorized, captured, released, settled } from '../../ledger/payment.ts';
 import { settle } from '../../ledger/settlement.ts';
 import { type DisputePosition, moveDispute, openDispute } from '../disputes/machine.ts';
 import type { DisputeRow } from '../disputes/table.ts';
-import { type Ending, endingOf, makeRefund } from '../refunds/machine.ts';
+import { createRefund, type Ending, endingOf } from '../refunds/machine.ts';
 import {
   bookOf,
   currentScenario,
   type MoveEffects,
   movePayment,
+  type PaymentAction,
   paymentMachine,
   refuseCurrency,
   returnable,
   withDispute,
 } from './machine.ts';
-import { type MoveParams, nextStep, noParams, paymentDue } from './scenario.ts';
+import { type MoveParams, nextStep, noParams, type PaymentStep, paymentDue } from './scenario.ts';
 import type { PaymentRow } from './table.ts';
 
 export interface AdvancePayment {
-  readonly id: string;
-  readonly request: Advance<MoveParams>;
+  readonly id: Id<'payment'>;
+  readonly request: Advance<PaymentRow['status'], PaymentAction, MoveParams>;
 }
 
 export interface PaymentPosition extends Position<PaymentRow> {
-  /** A dispute that was opened on this very way. */
+  /** A dispute that this advance opened. */
   readonly dispute: DisputeRow | null;
 }
 
-const dayMs = 86_400_000;
-// What a refused capture is told with: the provider failed, the payer did not.
+// The failure code of a refused capture: the provider failed, not the payer.
 const captureFailure: DeclineCode = 'processing_error';
 const failureDefault: DeclineCode = 'generic_decline';
 
@@ -48,50 +51,45 @@ export const advancePayment: CommandKind<AdvancePayment> = {
   decide: ({ id, request }, context, rows) => {
     const row = rows.get<PaymentRow>('payment', id);
     if (!row) return refuse('resource_not_found');
-    const start = caughtUp({ ok: true, row, dispute: null, changes: [] }, context);
-    const end = advance<PaymentRow, MoveParams, PaymentPosition>(request, start, {
+    const start = catchUpPayment({ ok: true, row, dispute: null, changes: [] }, context);
+    const end = advance(request, start, {
       machine: paymentMachine,
       defaults: noParams,
       next: ({ row: at }) => nextStep(at),
-      // Who names a state wants to be there, whatever the provider was going to do.
+      // A request with `to` reaches its state whatever the scenario would do.
       apply: (at, step) =>
         request.by === 'to'
           ? apply(at, step, 'succeed', context)
-          : apply(at, played(at.row, step), endingOf(at.row), context),
+          : apply(at, simulatedStep(at.row, step), endingOf(at.row), context),
       triggered: (at) => loseDispute(at, context),
     });
     if (end.ok) return accepted(end.changes, 'payment', end.row);
-    // What was caught up with is not kept when the request is refused: a dispute from there has no id yet.
+    // A refusal discards the overdue steps: a dispute that they opened does not exist, so the message must not name it.
     return start.row.disputeId === row.disputeId ? withDispute(end, start.row) : end;
   },
 };
 
-/** No payment waits for more than this at once: attempts, dispute and settlement together are fewer. */
-const overdueMax = 32;
-
-/** What is overdue happens first, each step at its own instant, whether its timer has come round yet or not. */
-export function caughtUp(start: PaymentPosition, context: CommandContext): PaymentPosition {
-  let at = start;
-  for (let steps = 0; steps < overdueMax; steps += 1) {
-    const due = paymentDue(at.row);
-    if (!due || due.at > context.now) return at;
-    at = firePayment(at, due, context);
-  }
-  throw new Error('a payment does not come to rest');
+/** Applies the overdue steps of a payment. */
+export function catchUpPayment(start: PaymentPosition, context: CommandContext): PaymentPosition {
+  return catchUp(start, context.now, paymentDue, (at, due) => firePayment(at, due, context));
 }
 
-/** The step that a payment's clock brings, at the instant it is due. */
-export function firePayment(at: PaymentPosition, due: Due, context: CommandContext): PaymentPosition {
+/** Applies the step of a payment that its timer triggers, at the instant it is due. */
+export function firePayment(
+  at: PaymentPosition,
+  due: Due<PaymentAction>,
+  context: CommandContext,
+): PaymentPosition {
   const step = nextStep(at.row);
-  // Its own step with the parameters of the scenario; what merely lapses or is paid out has none.
+  // A scenario step has the parameters of the scenario. Expiry and payout have none.
   const fired = step?.action === due.action ? step : { action: due.action, params: noParams };
-  const end = apply(at, played(at.row, fired), endingOf(at.row), { ...context, now: due.at });
+  const end = apply(at, simulatedStep(at.row, fired), endingOf(at.row), { ...context, now: due.at });
   assert(end.ok, `${due.action} was due and is refused`);
   return end;
 }
 
-/** A capture is the merchant's wish, and the provider may refuse it. The other steps are the provider's own. */
-function played(row: PaymentRow, step: Step<MoveParams>): Step<MoveParams> {
+/** The merchant requests a capture, and the provider may refuse it. All other steps are the provider's. */
+function simulatedStep(row: PaymentRow, step: PaymentStep): PaymentStep {
   const isRefused =
     step.action === 'capture' &&
     currentScenario(row) === 'capture_fails' &&
@@ -100,10 +98,10 @@ function played(row: PaymentRow, step: Step<MoveParams>): Step<MoveParams> {
   return isRefused ? { action: 'fail', params: { ...noParams, failureCode: captureFailure } } : step;
 }
 
-/** One step of a payment whose state has been checked. */
+/** Applies one step to a payment whose state has been checked. */
 function apply(
   at: PaymentPosition,
-  step: Step<MoveParams>,
+  step: PaymentStep,
   refundEnding: Ending | undefined,
   context: CommandContext,
 ): PaymentPosition | Refusal {
@@ -111,21 +109,21 @@ function apply(
   const { row } = at;
   const { now } = context;
   const book = bookOf(row);
-  const went = (patch: Partial<PaymentRow>, effects: MoveEffects): PaymentPosition => {
-    const made = movePayment(row, action, patch, effects, context);
-    return { ...at, row: made.row, changes: [...at.changes, made] };
+  const moved = (patch: Partial<PaymentRow>, effects: MoveEffects): PaymentPosition => {
+    const move = movePayment(row, action, patch, effects, context);
+    return { ...at, row: move.row, changes: [...at.changes, move] };
   };
   const { amount, amountHeld } = row;
-  const emptied = { amountCapturable: 0n, amountHeld: 0n };
+  const noHold = { amountCapturable: 0n, amountHeld: 0n };
   switch (action) {
     case 'require_action':
-      return went({ status: 'requires_action' }, { amount });
+      return moved({ status: 'requires_action' }, { amount });
     case 'process':
-      return went({ status: 'processing' }, { amount });
+      return moved({ status: 'processing' }, { amount });
     case 'authorize': {
       const authorizationExpiresAt = now + limits.authorizationDays * dayMs;
       const instants = { ...row.instants, authorizedAt: now, authorizationExpiresAt };
-      return went(
+      return moved(
         { status: 'authorized', amountCapturable: amount, amountHeld: amount, instants },
         { amount, entries: authorized(book, amount) },
       );
@@ -138,7 +136,7 @@ function apply(
       const status = row.status === 'captured' ? 'settled' : row.status;
       const { id: recordId, provider, currency, feeAmount: fee } = row;
       const settlement = settle({ recordId, provider, currency, gross, fee }, currentScenario(row));
-      return went(
+      return moved(
         {
           status,
           reconciliation: settlement.result,
@@ -150,9 +148,9 @@ function apply(
     case 'fail': {
       const scenario = currentScenario(row);
       const failureCode = params.failureCode ?? declineOf(scenario) ?? failureDefault;
-      return went(
+      return moved(
         {
-          ...emptied,
+          ...noHold,
           status: 'failed',
           failureCode,
           attempts: [...row.attempts, { scenario, failureCode, failedAt: now }],
@@ -163,44 +161,52 @@ function apply(
     }
     case 'retry': {
       const instants = { ...row.instants, failedAt: undefined, authorizedAt: undefined };
-      return went({ status: 'pending', failureCode: null, instants }, { amount });
+      return moved({ status: 'pending', failureCode: null, instants }, { amount });
     }
     case 'cancel':
     case 'expire': {
-      // Of a payment that was captured in part only the rest lapses.
+      // Only the uncaptured rest of a partially captured payment is canceled or expires.
       const hasCaptured = row.status === 'partially_captured';
-      const ended = action === 'cancel' ? 'canceled' : 'expired';
-      const when = hasCaptured ? {} : { [`${ended}At`]: now };
-      return went(
+      const endStatus = action === 'cancel' ? 'canceled' : 'expired';
+      const endInstant = hasCaptured ? {} : { [`${endStatus}At`]: now };
+      return moved(
         {
-          ...emptied,
-          status: hasCaptured ? 'captured' : ended,
-          instants: { ...row.instants, ...when, authorizationExpiresAt: undefined },
+          ...noHold,
+          status: hasCaptured ? 'captured' : endStatus,
+          instants: { ...row.instants, ...endInstant, authorizationExpiresAt: undefined },
         },
         { amount: amountHeld, entries: released(book, amountHeld) },
       );
     }
     case 'refund': {
       const part = params.amount ?? (params.isPart ? halfOf(returnable(row)) : null);
-      const made = makeRefund(row, { ...params, amount: part }, refundEnding, context);
-      return made.ok ? { ...at, row: made.payment, changes: [...at.changes, ...made.changes] } : made;
+      const refund = createRefund(row, { ...params, amount: part }, refundEnding, context);
+      return refund.ok ? { ...at, row: refund.payment, changes: [...at.changes, ...refund.changes] } : refund;
     }
     case 'dispute': {
       const opened = openDispute(row, params, context);
       if (!opened.ok) return opened;
       return { ...at, row: opened.payment, dispute: opened.row, changes: [...at.changes, ...opened.changes] };
     }
+    case 'create':
+    case 'refund_pending':
+    case 'refund_succeeded':
+    case 'refund_failed':
+    case 'refund_canceled':
+    case 'dispute_won':
+    case 'dispute_lost':
+      throw new AssertionFailed(`${action} is not a step that a payment takes by itself`);
     default:
-      throw new Error(`${action} is no move of a payment`);
+      return unreachable(action, 'the action of a payment');
   }
 }
 
-/** Rounded down; of a single unit there is no half. */
+/** Rounded down, but at least one unit. */
 function halfOf(amount: bigint): bigint {
   return amount > 1n ? amount / 2n : amount;
 }
 
-/** What may be captured at once: all of it before anything was authorized, later what is left. */
+/** The maximum amount of the next capture: the full amount before authorization, later the uncaptured rest. */
 function capturable(row: PaymentRow): bigint {
   const isNew = row.status !== 'authorized' && row.status !== 'partially_captured';
   return isNew ? row.amount : row.amountCapturable;
@@ -209,11 +215,11 @@ function capturable(row: PaymentRow): bigint {
 function refuseCapture(row: PaymentRow, { amount, currency }: MoveParams): Refusal | undefined {
   const mismatch = refuseCurrency(row, currency);
   if (mismatch) return mismatch;
-  const most = capturable(row);
-  if (amount === null || amount <= most) return undefined;
+  const amountMax = capturable(row);
+  if (amount === null || amount <= amountMax) return undefined;
   return refuse('amount_exceeds_capturable', {
     param: '/amount',
-    details: { capturable: Number(most), requested: Number(amount) },
+    details: { capturable: Number(amountMax), requested: Number(amount) },
   });
 }
 
@@ -226,15 +232,15 @@ function capture(
   const refusal = refuseCapture(row, params);
   if (refusal) return refusal;
   // From here it must succeed.
-  const most = capturable(row);
-  const amount = params.amount ?? (params.isPart ? halfOf(most) : most);
+  const amountMax = capturable(row);
+  const amount = params.amount ?? (params.isPart ? halfOf(amountMax) : amountMax);
   const book = bookOf(row);
   const isHeld = row.amountHeld > 0n;
   const fee = feeOf(amount, row);
-  const rest = most - amount;
+  const rest = amountMax - amount;
   const isDone = rest === 0n || params.isFinal;
   const heldRest = isHeld ? rest : 0n;
-  const made = movePayment(
+  const move = movePayment(
     row,
     'capture',
     {
@@ -255,10 +261,10 @@ function capture(
     },
     context,
   );
-  return { ...at, row: made.row, changes: [...at.changes, made] };
+  return { ...at, row: move.row, changes: [...at.changes, move] };
 }
 
-/** A way may go on through the dispute that it opened itself: accepting it is what charges the payment back. */
+/** An advance may continue through a dispute that it opened: accepting the dispute charges the payment back. */
 function loseDispute(at: PaymentPosition, context: CommandContext): readonly PaymentPosition[] {
   if (at.dispute === null) return [];
   const opened: DisputePosition = { ok: true, row: at.dispute, payment: at.row, changes: at.changes };

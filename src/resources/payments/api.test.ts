@@ -34,7 +34,7 @@ describe('an advance of a payment', () => {
       expect(runner.show(id)).not.toHaveProperty(never);
   });
 
-  test('says when its authorization expires', () => {
+  test('shows when its authorization expires', () => {
     const { runner, id } = paid(['authorize']);
     expect(runner.show(id)).toMatchObject({
       authorizedAt: '2026-11-15T09:00:00.000Z',
@@ -145,7 +145,7 @@ describe('an advance of a payment', () => {
     expectOk(advance(runner, id, { action, amount: left }));
   });
 
-  test.each(['capture', 'refund', 'dispute'])('takes only its own currency for a %s', (action) => {
+  test.each(['capture', 'refund', 'dispute'])('accepts only its own currency for a %s', (action) => {
     const { runner, id } = paid(action === 'capture' ? ['authorize'] : ['capture']);
     const before = runner.show(id);
     for (const currency of ['USD', 'usd', 'XXX']) {

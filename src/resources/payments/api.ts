@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Advance } from '../../kernel/advance.ts';
+import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import { declineCodes, findDecline } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
@@ -27,8 +27,9 @@ import {
   text,
 } from '../../kernel/schema.ts';
 import { reconciliations } from '../../kernel/settlement.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
-import { advancePayment } from './advance.ts';
+import { type AdvancePayment, advancePayment } from './advance.ts';
 import { attemptNumber, type CreatePayment, createPayment, paymentMachine, returnable } from './machine.ts';
 import { type MoveParams, noParams, paymentDue } from './scenario.ts';
 import {
@@ -61,7 +62,7 @@ const CreateBody = strict({
       number: Type.Optional(
         Type.Enum(Object.keys(testCards), {
           description:
-            'A test card, which stands for a scenario. No other number is accepted; four digits are kept.',
+            'A test card, which selects a scenario. No other number is accepted; only the last four digits are stored.',
         }),
       ),
     }),
@@ -77,7 +78,7 @@ const money = { amount: Type.Optional(Amount), currency: Type.Optional(CurrencyC
 const FailureCode = Type.Enum([...declineCodes]);
 const Reason = text(limits.reasonLengthMax);
 
-/** One form for each way to ask. What is absent takes all that is left. */
+/** One variant for each way to advance. An absent amount means the full remaining amount. */
 const AdvanceBody = Type.Union([
   strict(
     { action: Type.Enum(['require_action', 'process', 'authorize', 'settle', 'retry', 'cancel', 'expire']) },
@@ -188,7 +189,7 @@ function presentAttempts(row: PaymentRow) {
   return [...failed, { number, scenario: scenarioOf(row.scenario, number), failure: null, failedAt: null }];
 }
 
-export function presentPayment(row: PaymentRow): Presented {
+function presentPayment(row: PaymentRow): Presented {
   const createdAt = instantToText(row.createdAt);
   return {
     object: 'payment',
@@ -252,7 +253,7 @@ function createInput(body: Static<typeof CreateBody>): CreatePayment {
   };
 }
 
-function advanceInput(body: Static<typeof AdvanceBody>): Advance<MoveParams> {
+function advanceInput(body: Static<typeof AdvanceBody>): AdvancePayment['request'] {
   if (!('action' in body) && !('to' in body)) return { by: 'next' };
   const params: MoveParams = {
     ...noParams,
@@ -285,7 +286,7 @@ export const paymentRoutes: readonly Route[] = [
     responseName: 'PaymentList',
     read: listHandler('payment', paymentsTable, ['status', 'customerId', 'reference'], presentPayment),
   },
-  {
+  writeRoute({
     ...meta,
     operationId: 'createPayment',
     method: 'POST',
@@ -296,8 +297,8 @@ export const paymentRoutes: readonly Route[] = [
     bodyName: 'PaymentCreate',
     target: null,
     command: createPayment,
-    input: ({ body }) => createInput(body as Static<typeof CreateBody>),
-  },
+    input: ({ body }) => createInput(body),
+  }),
   {
     ...meta,
     operationId: 'retrievePayment',
@@ -307,22 +308,16 @@ export const paymentRoutes: readonly Route[] = [
     summary: 'Retrieve a payment',
     read: retrieveHandler('payment', paymentsTable, presentPayment),
   },
-  {
+  advanceRoute({
     ...meta,
     operationId: 'advancePayment',
-    method: 'POST',
     path: 'developer_api_payments/{id}/advance',
     scope: 'payments:write',
     summary: 'Advance a payment: by its scenario, by an `action`, or by the shortest way `to` a state',
     body: AdvanceBody,
     bodyName: 'PaymentAdvance',
-    isBodyOptional: true,
-    expandsEntries: true,
     target: 'payment',
     command: advancePayment,
-    input: ({ params, body }) => ({
-      id: params.id ?? '',
-      request: advanceInput(body as Static<typeof AdvanceBody>),
-    }),
-  },
+    request: advanceInput,
+  }),
 ];

@@ -10,9 +10,9 @@ import {
 import { findCurrency } from '../../kernel/currency.ts';
 import { findDecline } from '../../kernel/decline.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { defineMachine } from '../../kernel/machine.ts';
+import { type ActionOf, defineMachine } from '../../kernel/machine.ts';
 import type { Entry } from '../../kernel/posting.ts';
 import type { ProviderMove } from '../../kernel/provider.ts';
 import { resolveScenario, scenarioOf } from '../../kernel/scenario.ts';
@@ -25,8 +25,8 @@ const unpaid = ['pending', 'requires_action', 'processing'] as const;
 const paid = ['captured', 'settled', 'partially_refunded'] as const;
 const stays = { stays: true, event: 'updated' } as const;
 
-/** A payment's life. Its refunds and its dispute bring their own moves along, which nobody asks of the payment itself. */
-export const paymentMachine = defineMachine<PaymentRow>({
+/** The payment life cycle. Refunds and disputes trigger moves of the payment that no caller can request directly. */
+export const paymentMachine = defineMachine<PaymentRow>()({
   resource: 'payment',
   states: paymentStates,
   moves: [
@@ -75,7 +75,7 @@ export const paymentMachine = defineMachine<PaymentRow>({
       from: ['failed'],
       to: ['pending'],
       when: {
-        description: `the decline was soft and fewer than ${limits.paymentAttemptsMax} attempts were made`,
+        description: `the decline was soft and the payment has had fewer than ${limits.paymentAttemptsMax} attempts`,
         holds: mayRetry,
       },
     },
@@ -127,10 +127,12 @@ export const paymentMachine = defineMachine<PaymentRow>({
   },
 });
 
+export type PaymentAction = ActionOf<typeof paymentMachine>;
+
 export interface CreatePayment {
   readonly amount: bigint;
   readonly currency: string;
-  readonly customerId: string | null;
+  readonly customerId: Id<'customer'> | null;
   readonly captureMethod: PaymentRow['captureMethod'];
   readonly paymentMethodType: PaymentRow['paymentMethodType'];
   readonly cardNumber: string | null;
@@ -152,13 +154,13 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
   const currency = input.currency.toUpperCase();
   if (!findCurrency(currency)) {
     return refuse('unsupported_currency', {
-      message: `${currency} is no currency that is supported. Use a code listed by developer_api_capabilities.`,
+      message: `${currency} is not a supported currency. Use a code listed by developer_api_capabilities.`,
       param: '/currency',
     });
   }
-  const unfit = refuseCustomer(input.customerId, rows);
-  if (unfit) return unfit;
-  if (context.appId === null) throw new Error('a payment is made by an application');
+  const refusal = refuseCustomer(input.customerId, rows);
+  if (refusal) return refusal;
+  if (context.appId === null) throw new Error('createPayment requires an application');
   // From here it must succeed.
   const { cardNumber, scenario, ...fields } = input;
   const { feeBasisPoints, feeFixed, provider } = context.settings;
@@ -179,7 +181,7 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
     feeAmount: 0n,
     feeBasisPoints,
     feeFixed,
-    provider: provider ?? usualProvider(input.paymentMethodType),
+    provider: provider ?? defaultProvider(input.paymentMethodType),
     paymentMethodLastFour: cardNumber?.slice(-4) ?? null,
     scenario: resolveScenario(scenario, cardNumber, input.amount),
     failureCode: null,
@@ -193,11 +195,11 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
   return accepted([change(paymentMachine, 'create', null, row)], 'payment', row);
 }
 
-function usualProvider(type: PaymentRow['paymentMethodType']): string {
+function defaultProvider(type: PaymentRow['paymentMethodType']): string {
   return type === 'bank_debit' || type === 'bank_transfer' ? 'tidewater' : 'meridian';
 }
 
-/** The attempt under way, or the last one of a payment that failed; counted from 1. */
+/** The number of the current attempt, or of the last one if the payment failed; starts at 1. */
 export function attemptNumber({ status, attempts }: Pick<PaymentRow, 'status' | 'attempts'>): number {
   return status === 'failed' ? attempts.length : attempts.length + 1;
 }
@@ -212,7 +214,7 @@ function mayRetry({ failureCode, attempts }: PaymentRow): boolean {
   );
 }
 
-/** Where a payment stands by its amounts alone: that is where a dispute leaves it. */
+/** The status that follows from the amounts of a payment alone. A payment has it after its dispute is closed. */
 export function restingStatus(row: PaymentRow): PaymentRow['status'] {
   if (row.amountRefunded > 0n) {
     return row.amountRefunded === row.amountCaptured ? 'refunded' : 'partially_refunded';
@@ -220,7 +222,7 @@ export function restingStatus(row: PaymentRow): PaymentRow['status'] {
   return row.instants.settledAt === undefined ? 'captured' : 'settled';
 }
 
-/** What can still go back to the payer, by refund or by dispute. */
+/** The amount that can still be refunded or disputed. */
 export function returnable(row: PaymentRow): bigint {
   return row.amountCaptured - row.amountRefunded - row.amountRefundPending - row.amountDisputed;
 }
@@ -232,12 +234,12 @@ export function bookOf({ currency, instants }: PaymentRow): Book {
 export function refuseCurrency(row: PaymentRow, currency: string | null): Refusal | undefined {
   if (currency === null || currency.toUpperCase() === row.currency) return undefined;
   return refuse('currency_mismatch', {
-    message: `The payment is in ${row.currency}, not in ${currency.toUpperCase()}. Leave \`currency\` out, or send its own.`,
+    message: `The payment is in ${row.currency}, not in ${currency.toUpperCase()}. Omit \`currency\` or send ${row.currency}.`,
     param: '/currency',
   });
 }
 
-/** Nothing moves a disputed payment but its dispute: the refusal says where to go. */
+/** Only its dispute moves a disputed payment, so the refusal names the dispute. */
 export function withDispute(refusal: Refusal, { status, disputeId }: PaymentRow): Refusal {
   if (status !== 'disputed' || refusal.code !== 'invalid_state_transition') return refusal;
   return {
@@ -247,16 +249,16 @@ export function withDispute(refusal: Refusal, { status, disputeId }: PaymentRow)
   };
 }
 
-/** What a refund or a dispute takes of a payment: all that is left, or the amount asked for. */
+/** The amount of a refund or dispute: the requested amount, or by default the full remaining amount. */
 export function amountToReturn(
   row: PaymentRow,
-  asked: { readonly amount: bigint | null; readonly currency: string | null },
+  requested: { readonly amount: bigint | null; readonly currency: string | null },
   what: 'refundable' | 'disputable',
 ): { readonly ok: true; readonly amount: bigint } | Refusal {
-  const mismatch = refuseCurrency(row, asked.currency);
+  const mismatch = refuseCurrency(row, requested.currency);
   if (mismatch) return mismatch;
   const left = returnable(row);
-  const amount = asked.amount ?? left;
+  const amount = requested.amount ?? left;
   if (left > 0n && amount <= left) return { ok: true, amount };
   return refuse(`amount_exceeds_${what}`, {
     param: '/amount',
@@ -266,18 +268,18 @@ export function amountToReturn(
 
 export interface MoveEffects {
   readonly entries?: readonly Entry[];
-  /** What the move is about, for the provider. */
+  /** The amount in the provider event. */
   readonly amount: bigint;
-  /** The refund or dispute that brings the move along. */
+  /** The refund or dispute that triggers the move. */
   readonly causeId?: string;
-  /** What the provider's report says, when the move pays out. */
+  /** The line of the provider's settlement report, when the move pays out. */
   readonly settlement?: Settlement;
 }
 
-/** The change that one move of a payment is. Its provider is told of all but the customer's new attempt. */
+/** Builds the change for one move of a payment. The provider receives all moves except `retry`, which is the customer's. */
 export function movePayment(
   before: PaymentRow,
-  action: string,
+  action: PaymentAction,
   patch: Partial<PaymentRow>,
   effects: MoveEffects,
   { now }: CommandContext,
@@ -285,12 +287,14 @@ export function movePayment(
   const row: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
   const { amount, entries = [], causeId = null, settlement = null } = effects;
   const providerMove =
-    action === 'retry' ? null : tell(row, { subject: row, action, from: before.status, amount, causeId });
+    action === 'retry'
+      ? null
+      : paymentProviderMove(row, { subject: row, action, from: before.status, amount, causeId });
   return { ...change(paymentMachine, action, before, row, { entries, providerMove, settlement }), row };
 }
 
-/** What the provider of a payment sees of a move: of the payment itself, or of its dispute. */
-export function tell(
+/** A move of a payment, or of its dispute, in the form that the provider receives. */
+export function paymentProviderMove(
   payment: PaymentRow,
   move: Pick<ProviderMove, 'action' | 'from' | 'amount' | 'causeId'> & {
     /** The record after its move. */

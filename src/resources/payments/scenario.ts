@@ -1,25 +1,29 @@
 import type { Step } from '../../kernel/advance.ts';
 import { unreachable } from '../../kernel/assert.ts';
+import { type StepDelaysMs, stepDue } from '../../kernel/auto-advance.ts';
 import { type Due, earliest } from '../../kernel/clock.ts';
 import type { DeclineCode } from '../../kernel/decline.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { declineOf } from '../../kernel/scenario.ts';
+import { hourMs, minuteMs, secondMs } from '../../kernel/time.ts';
 import { payoutAt } from '../../ledger/settlement.ts';
-import { currentScenario, paymentMachine, returnable } from './machine.ts';
+import { currentScenario, type PaymentAction, paymentMachine, returnable } from './machine.ts';
 import type { PaymentRow } from './table.ts';
 
-/** What the moves of a payment take. Each takes its own; the route has refused what is not for it. */
+/** The parameters of payment moves. Each move uses some of them; the route refuses parameters that do not apply. */
 export interface MoveParams {
-  /** Null takes all that is left, or half of it where only a part leads to the state that is asked for. */
+  /** Null means the full remaining amount, or half of it if only a part leads to the requested state. */
   readonly amount: bigint | null;
   readonly isPart: boolean;
   readonly currency: string | null;
-  /** A capture after which nothing more is captured: what is left of the hold is released. */
+  /** The last capture of the payment: the rest of the hold is released. */
   readonly isFinal: boolean;
   readonly failureCode: DeclineCode | null;
   readonly reason: string | null;
   readonly metadata: Readonly<Record<string, string>>;
 }
+
+export type PaymentStep = Step<PaymentAction, MoveParams>;
 
 export const noParams: MoveParams = {
   amount: null,
@@ -31,10 +35,10 @@ export const noParams: MoveParams = {
   metadata: {},
 };
 
-/** What the payment's scenario does next: the provider's and the customer's part of the play. */
-export function nextStep(row: PaymentRow): Step<MoveParams> | undefined {
+/** The next step of the payment's scenario, by the provider or the customer. */
+export function nextStep(row: PaymentRow): PaymentStep | undefined {
   const scenario = currentScenario(row);
-  const step = (action: string, params: Partial<MoveParams> = {}): Step<MoveParams> => ({
+  const step = (action: PaymentAction, params: Partial<MoveParams> = {}): PaymentStep => ({
     action,
     params: { ...noParams, ...params },
   });
@@ -56,12 +60,12 @@ export function nextStep(row: PaymentRow): Step<MoveParams> | undefined {
     case 'captured':
     case 'settled':
     case 'partially_refunded': {
-      const isStillToDispute = scenario === 'dispute' && row.disputeId === null && returnable(row) > 0n;
-      if (isStillToDispute) return step('dispute');
-      return isOpen(row, 'settle') ? step('settle') : undefined;
+      const isDisputePending = scenario === 'dispute' && row.disputeId === null && returnable(row) > 0n;
+      if (isDisputePending) return step('dispute');
+      return isAllowed(row, 'settle') ? step('settle') : undefined;
     }
     case 'failed':
-      return isOpen(row, 'retry') ? step('retry') : undefined;
+      return isAllowed(row, 'retry') ? step('retry') : undefined;
     case 'disputed':
     case 'refunded':
     case 'charged_back':
@@ -73,48 +77,46 @@ export function nextStep(row: PaymentRow): Step<MoveParams> | undefined {
   }
 }
 
-function isOpen(row: PaymentRow, action: string): boolean {
+function isAllowed(row: PaymentRow, action: PaymentAction): boolean {
   return allowedActions(paymentMachine, row).includes(action);
 }
 
 /**
- * How long a payment that advances by itself takes for each step, from its last change on. Settlement is not among them: it
- * comes with the provider's daily run, whether a payment advances by itself or not.
+ * The step delays of a payment with `autoAdvance`. Settlement has none: it happens in the provider's daily payout run, with or
+ * without `autoAdvance`.
  */
-export const stepDelaysMs: Readonly<Record<string, number>> = {
-  require_action: 1_000,
-  process: 1_000,
-  authorize: 1_000,
-  fail: 1_000,
-  capture: 1_000,
-  confirm: 10_000,
-  clear: 60_000,
-  retry: 60_000,
-  dispute: 3_600_000,
+export const stepDelaysMs: StepDelaysMs<PaymentAction | 'confirm' | 'clear'> = {
+  require_action: secondMs,
+  process: secondMs,
+  authorize: secondMs,
+  fail: secondMs,
+  capture: secondMs,
+  confirm: 10 * secondMs,
+  clear: minuteMs,
+  retry: minuteMs,
+  dispute: hourMs,
 };
 
-/** The delay of a step: what the customer or the bank does takes longer than an answer of the provider. */
-function delayOf({ status }: PaymentRow, action: string): number {
+/** The delay of a step: a step by the customer or the bank takes longer than a provider response. */
+function delayOf({ status }: PaymentRow, action: PaymentAction): number | undefined {
   const name = status === 'requires_action' ? 'confirm' : status === 'processing' ? 'clear' : action;
-  return stepDelaysMs[name] ?? 0;
+  return stepDelaysMs[name];
 }
 
-/** What a payment waits for: its own next step, the end of its authorization, or the day it is paid out. */
-export function paymentDue(row: PaymentRow): Due | null {
+/** The next timer of a payment: its next scenario step, the expiry of its authorization, or its payout. */
+export function paymentDue(row: PaymentRow): Due<PaymentAction> | null {
   const { status, instants, updatedAt } = row;
   const isHeld = status === 'authorized' || status === 'partially_captured';
   const { authorizationExpiresAt, capturedAt } = instants;
   return earliest([
-    row.autoAdvance ? ownStep(row) : null,
+    row.autoAdvance ? scenarioStepDue(row) : null,
     isHeld && authorizationExpiresAt !== undefined ? { at: authorizationExpiresAt, action: 'expire' } : null,
-    capturedAt !== undefined && isOpen(row, 'settle')
+    capturedAt !== undefined && isAllowed(row, 'settle')
       ? { at: payoutAt(row.provider, capturedAt, updatedAt), action: 'settle' }
       : null,
   ]);
 }
 
-function ownStep(row: PaymentRow): Due | null {
-  const action = nextStep(row)?.action;
-  if (action === undefined || action === 'settle') return null;
-  return { at: row.updatedAt + delayOf(row, action), action };
+function scenarioStepDue(row: PaymentRow): Due<PaymentAction> | null {
+  return stepDue(row, nextStep(row)?.action, (action) => delayOf(row, action));
 }

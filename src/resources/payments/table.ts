@@ -1,3 +1,4 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reconciliation } from '../../kernel/settlement.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
@@ -22,32 +23,32 @@ export const captureMethods = ['automatic', 'manual'] as const;
 export const paymentMethodTypes = ['card', 'bank_debit', 'bank_transfer', 'wallet'] as const;
 
 export interface PaymentRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'payment'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof paymentStates)[number];
   readonly version: number;
   readonly amount: bigint;
   readonly currency: string;
   readonly amountCapturable: bigint;
-  /** The part of what is capturable that the provider holds; a payment captured without authorization holds nothing. */
+  /** The part of the capturable amount that the provider holds: 0 for a payment that is captured without authorization. */
   readonly amountHeld: bigint;
   readonly amountCaptured: bigint;
-  /** Refunds that succeeded. Those under way are beside it. */
+  /** The sum of succeeded refunds; `amountRefundPending` is the sum of pending ones. */
   readonly amountRefunded: bigint;
   readonly amountRefundPending: bigint;
-  /** Of disputes that are open or lost. */
+  /** The sum of open and lost disputes. */
   readonly amountDisputed: bigint;
   readonly feeAmount: bigint;
-  /** The terms under which the payment was made. */
+  /** The fee settings of the application when the payment was created. */
   readonly feeBasisPoints: number;
   readonly feeFixed: bigint;
-  /** Never shown: the record is neutral. */
+  /** Never part of a response: payments have the same form for all providers. */
   readonly provider: string;
   readonly captureMethod: (typeof captureMethods)[number];
   readonly paymentMethodType: (typeof paymentMethodTypes)[number];
   readonly paymentMethodLastFour: string | null;
-  readonly customerId: string | null;
+  readonly customerId: Id<'customer'> | null;
   readonly description: string | null;
   readonly reference: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -56,22 +57,22 @@ export interface PaymentRow {
   readonly autoAdvance: boolean;
   readonly failureCode: string | null;
   readonly attempts: readonly FailedAttempt[];
-  /** The dispute that is open, or was last. */
-  readonly disputeId: string | null;
-  /** How the provider's report compares with our books; null until it is settled. */
+  /** The open dispute, or the most recent one. */
+  readonly disputeId: Id<'dispute'> | null;
+  /** The result of comparing the provider's report with the ledger; null until the payment is settled. */
   readonly reconciliation: Reconciliation | null;
   readonly instants: Instants;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
 }
 
-export interface FailedAttempt {
+interface FailedAttempt {
   readonly scenario: string;
   readonly failureCode: string;
   readonly failedAt: Instant;
 }
 
-/** When what happened; one column, because most payments have met few of these moments. */
+/** The instants of state changes; one JSON column, because most payments have only a few of them. */
 export const instantNames = [
   'authorizedAt',
   'authorizationExpiresAt',
@@ -84,7 +85,7 @@ export const instantNames = [
   'canceledAt',
   'expiredAt',
 ] as const;
-export type Instants = { readonly [Name in (typeof instantNames)[number]]?: Instant | undefined };
+type Instants = { readonly [Name in (typeof instantNames)[number]]?: Instant | undefined };
 
 export const paymentsTable = defineTable<PaymentRow>('payments', ['org_id', 'id'], {
   orgId: 'text',

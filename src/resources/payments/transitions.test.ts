@@ -1,4 +1,4 @@
-/** What the clock does to payments, refunds and disputes that nobody advances: deadlines, overdue steps and their order. */
+/** Clock-driven transitions of payments, refunds and disputes: deadlines, overdue steps and their order. */
 import { describe, expect, test } from 'vitest';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, expectOk } from '../../../test/support/command-runner.ts';
@@ -29,7 +29,7 @@ function paid(
   return { runner, id, payment, dispute: () => runner.show(String(payment().disputeId)) };
 }
 
-/** Advances the clock to an instant and returns what happened. */
+/** Advances the clock to an instant and returns the effects. */
 function goTo(runner: CommandRunner, instant: number): readonly Effect[] {
   const body = expectOk(runner.post('developer_api_clock/advance', { to: text(instant) }));
   expect(body).toMatchObject({ complete: true, now: text(instant) });

@@ -1,28 +1,30 @@
 import { type Advance, advance } from '../../kernel/advance.ts';
 import { accepted, type CommandContext, type CommandKind } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { refuseMove } from '../../kernel/machine.ts';
-import { caughtUp, type PaymentPosition } from '../payments/advance.ts';
+import { catchUpPayment, type PaymentPosition } from '../payments/advance.ts';
 import { paymentMachine, withDispute } from '../payments/machine.ts';
 import type { PaymentRow } from '../payments/table.ts';
 import {
   applyEnding,
+  createRefund,
   endingOf,
-  makeRefund,
+  type RefundAction,
   type RefundFields,
   type RefundPosition,
   refundMachine,
 } from './machine.ts';
 import type { RefundRow } from './table.ts';
 
-/** The commands on refunds. What is overdue on the payment happens first: a refund before and after settlement differ. */
+/** Refund commands. They apply overdue steps of the payment first, because a refund differs before and after settlement. */
 
-function payable(row: PaymentRow, context: CommandContext): PaymentPosition {
-  return caughtUp({ ok: true, row, dispute: null, changes: [] }, context);
+function withOverdueSteps(row: PaymentRow, context: CommandContext): PaymentPosition {
+  return catchUpPayment({ ok: true, row, dispute: null, changes: [] }, context);
 }
 
 export interface RefundPayment extends RefundFields {
-  readonly paymentId: string;
+  readonly paymentId: Id<'payment'>;
 }
 
 export const refundPayment: CommandKind<RefundPayment> = {
@@ -30,19 +32,19 @@ export const refundPayment: CommandKind<RefundPayment> = {
   success: 'created',
   reads: ({ paymentId }) => [{ resource: 'payment', id: paymentId, lock: 'update' }],
   decide: ({ paymentId, ...fields }, context, rows) => {
-    const known = rows.get<PaymentRow>('payment', paymentId);
-    if (!known) return refuse('resource_not_found');
-    const { row: payment, changes } = payable(known, context);
+    const stored = rows.get<PaymentRow>('payment', paymentId);
+    if (!stored) return refuse('resource_not_found');
+    const { row: payment, changes } = withOverdueSteps(stored, context);
     const refusal = refuseMove(paymentMachine, 'refund', payment);
-    if (refusal) return payment.disputeId === known.disputeId ? withDispute(refusal, payment) : refusal;
-    const made = makeRefund(payment, fields, endingOf(payment), context);
-    return made.ok ? accepted([...changes, ...made.changes], 'refund', made.row) : made;
+    if (refusal) return payment.disputeId === stored.disputeId ? withDispute(refusal, payment) : refusal;
+    const refund = createRefund(payment, fields, endingOf(payment), context);
+    return refund.ok ? accepted([...changes, ...refund.changes], 'refund', refund.row) : refund;
   },
 };
 
 export interface AdvanceRefund {
-  readonly id: string;
-  readonly request: Advance<null>;
+  readonly id: Id<'refund'>;
+  readonly request: Advance<RefundRow['status'], RefundAction, null>;
 }
 
 export const advanceRefund: CommandKind<AdvanceRefund> = {
@@ -56,11 +58,11 @@ export const advanceRefund: CommandKind<AdvanceRefund> = {
   decide: ({ id, request }, context, rows) => {
     const row = rows.get<RefundRow>('refund', id);
     if (!row) return refuse('resource_not_found');
-    const known = rows.get<PaymentRow>('payment', row.paymentId);
-    if (!known) throw new Error(`${id} is a refund of a payment that is not there`);
-    const { row: payment, changes } = payable(known, context);
+    const stored = rows.get<PaymentRow>('payment', row.paymentId);
+    if (!stored) throw new Error(`${id} is a refund of a missing payment`);
+    const { row: payment, changes } = withOverdueSteps(stored, context);
     const start: RefundPosition = { ok: true, row, payment, changes };
-    const end = advance<RefundRow, null, RefundPosition>(request, start, {
+    const end = advance(request, start, {
       machine: refundMachine,
       defaults: null,
       next: (at) =>

@@ -26,7 +26,7 @@ function paid(steps: readonly Step[], scenario = 'approve') {
 }
 
 describe('a refund', () => {
-  test('shows every field and succeeds at once', () => {
+  test('shows every field and succeeds immediately', () => {
     const { id, refund, payment } = paid(['capture']);
     const response = refund({ amount: 2_500, reason: 'too small', metadata: { order: '7' } });
     expect(response.status).toBe(201);
@@ -142,7 +142,7 @@ describe('a refund', () => {
     expect(expectOk(refund()).amount).toBe(6_000);
   });
 
-  test('takes only the currency of its payment', () => {
+  test('accepts only the currency of its payment', () => {
     const { refund } = paid(['capture']);
     const expected = { code: 'currency_mismatch', param: '/currency' };
     expect(refund({ amount: 1, currency: 'GBP' }).body.error).toMatchObject(expected);
@@ -161,11 +161,11 @@ describe('a pending refund', () => {
     [{ to: 'canceled' }, 'canceled', 10_000],
   ])('ends with %j as %s, once', (body, status, left) => {
     const { refund, end, payment } = paid(['capture'], 'refund_pending');
-    const made = expectOk(refund({ amount: 4_000 }));
-    expect(expectOk(end(made, body))).toMatchObject({ id: made.id, status, version: 2, endedAt: time });
+    const created = expectOk(refund({ amount: 4_000 }));
+    expect(expectOk(end(created, body))).toMatchObject({ id: created.id, status, version: 2, endedAt: time });
     expect(payment().amountRefundable).toBe(left);
     for (const action of ['succeed', 'fail', 'cancel']) {
-      const { code, body: answer } = end(made, { action });
+      const { code, body: answer } = end(created, { action });
       expect(code).toBe('invalid_state_transition');
       expect(answer.error).toMatchObject({ details: { status, action }, allowedActions: [] });
     }
@@ -184,21 +184,21 @@ describe('a pending refund', () => {
 
   test('that ends after the settlement is paid from the bank', () => {
     const { runner, id, refund, end, advance, payment } = paid(['capture'], 'refund_pending');
-    const made = expectOk(refund({ amount: 4_000 }));
+    const created = expectOk(refund({ amount: 4_000 }));
     advance({ action: 'settle' });
     const settled = { 'merchant_available EUR': -5_680, 'fees EUR': -320 };
     const transit = { 'refunds_in_transit EUR': -4_000 };
     expect(runner.balancesOf(id)).toEqual({ 'bank EUR': 10_000, ...settled, ...transit });
-    expectOk(end(made, { action: 'succeed' }));
+    expectOk(end(created, { action: 'succeed' }));
     expect(runner.balancesOf(id)).toEqual({ 'bank EUR': 6_000, ...settled });
     expect(payment().status).toBe('partially_refunded');
   });
 
   test('that ends during a dispute leaves the payment disputed, and counts when the dispute is won', () => {
     const { refund, end, advance, dispute, payment } = paid(['capture'], 'refund_pending');
-    const made = expectOk(refund({ amount: 4_000 }));
+    const created = expectOk(refund({ amount: 4_000 }));
     advance({ action: 'dispute' });
-    expectOk(end(made, { action: 'succeed' }));
+    expectOk(end(created, { action: 'succeed' }));
     const disputed = { status: 'disputed', amountRefunded: 4_000, amountDisputed: 6_000 };
     expect(payment()).toMatchObject(disputed);
     dispute({ to: 'won' });
@@ -207,11 +207,11 @@ describe('a pending refund', () => {
 
   test('that ends after the rest was lost in a dispute still counts', () => {
     const { runner, id, refund, end, advance, dispute, payment } = paid(['capture'], 'refund_pending');
-    const made = expectOk(refund({ amount: 4_000 }));
+    const created = expectOk(refund({ amount: 4_000 }));
     advance({ action: 'dispute' });
     dispute({ action: 'accept' });
     expect(payment().status).toBe('captured');
-    expectOk(end(made, { action: 'succeed' }));
+    expectOk(end(created, { action: 'succeed' }));
     expect(runner.balancesOf(id)).toEqual({ 'fees EUR': -320, 'merchant_pending EUR': 320 });
   });
 });

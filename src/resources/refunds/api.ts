@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
-import type { Advance } from '../../kernel/advance.ts';
+import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { type Id, idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
@@ -23,8 +24,9 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
-import { advanceRefund, type RefundPayment, refundPayment } from './advance.ts';
+import { type AdvanceRefund, advanceRefund, type RefundPayment, refundPayment } from './advance.ts';
 import { refundMachine } from './machine.ts';
 import { type RefundRow, refundStates, refundsTable } from './table.ts';
 
@@ -56,7 +58,7 @@ const RefundSchema = resource('refund', refundMachine.states, {
   ledgerEntries: ExpandedEntries,
 });
 
-export function presentRefund(row: RefundRow): Presented {
+function presentRefund(row: RefundRow): Presented {
   return {
     object: 'refund',
     sandbox: true,
@@ -84,7 +86,7 @@ export const refundResource: Resource<RefundRow> = {
   schema: RefundSchema,
 };
 
-function refundInput(paymentId: string, body: Static<typeof RefundBody>): RefundPayment {
+function refundInput(paymentId: Id<'payment'>, body: Static<typeof RefundBody>): RefundPayment {
   return {
     paymentId,
     amount: body.amount === undefined ? null : BigInt(body.amount),
@@ -94,7 +96,7 @@ function refundInput(paymentId: string, body: Static<typeof RefundBody>): Refund
   };
 }
 
-function advanceInput(body: Static<typeof AdvanceBody>): Advance<null> {
+function advanceInput(body: Static<typeof AdvanceBody>): AdvanceRefund['request'] {
   if ('action' in body) return { by: 'action', action: body.action, params: null };
   return 'to' in body ? { by: 'to', to: body.to, params: null } : { by: 'next' };
 }
@@ -102,21 +104,21 @@ function advanceInput(body: Static<typeof AdvanceBody>): Advance<null> {
 const meta = { tag: 'Refunds', response: RefundSchema, responseName: 'Refund' } as const;
 
 export const refundRoutes: readonly Route[] = [
-  {
+  writeRoute({
     ...meta,
     operationId: 'refundPayment',
     method: 'POST',
     path: 'developer_api_payments/{id}/refund',
     scope: 'payments:write',
-    summary: 'Refund a payment, in full or in part, as often as something is left',
+    summary: 'Refund a payment in full or in part, until no refundable amount is left',
     body: RefundBody,
     bodyName: 'PaymentRefund',
     isBodyOptional: true,
     expandsEntries: true,
     target: 'payment',
     command: refundPayment,
-    input: ({ params, body }) => refundInput(params.id ?? '', body as Static<typeof RefundBody>),
-  },
+    input: ({ params, body }) => refundInput(idFrom('payment', params.id), body),
+  }),
   {
     ...meta,
     operationId: 'listRefunds',
@@ -138,22 +140,16 @@ export const refundRoutes: readonly Route[] = [
     summary: 'Retrieve a refund',
     read: retrieveHandler('refund', refundsTable, presentRefund),
   },
-  {
+  advanceRoute({
     ...meta,
     operationId: 'advanceRefund',
-    method: 'POST',
     path: 'developer_api_refunds/{id}/advance',
     scope: 'payments:write',
     summary: 'End a pending refund: it succeeds, fails or is canceled',
     body: AdvanceBody,
     bodyName: 'RefundAdvance',
-    isBodyOptional: true,
-    expandsEntries: true,
     target: 'refund',
     command: advanceRefund,
-    input: ({ params, body }) => ({
-      id: params.id ?? '',
-      request: advanceInput(body as Static<typeof AdvanceBody>),
-    }),
-  },
+    request: advanceInput,
+  }),
 ];

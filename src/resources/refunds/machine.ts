@@ -1,15 +1,16 @@
 import type { Position, Step } from '../../kernel/advance.ts';
+import { assert } from '../../kernel/assert.ts';
 import { type Change, type CommandContext, change } from '../../kernel/command.ts';
 import type { Refusal } from '../../kernel/errors.ts';
 import { formatId } from '../../kernel/ids.ts';
-import { defineMachine } from '../../kernel/machine.ts';
+import { type ActionOf, defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { refundMade, refundReturned, refundSucceeded } from '../../ledger/payment.ts';
+import { refundCreated, refundReturned, refundSucceeded } from '../../ledger/payment.ts';
 import { amountToReturn, bookOf, currentScenario, movePayment, restingStatus } from '../payments/machine.ts';
 import type { PaymentRow } from '../payments/table.ts';
 import { type RefundRow, refundStates } from './table.ts';
 
-export const refundMachine = defineMachine<RefundRow>({
+export const refundMachine = defineMachine<RefundRow>()({
   resource: 'refund',
   states: refundStates,
   moves: [
@@ -21,10 +22,12 @@ export const refundMachine = defineMachine<RefundRow>({
   eventDescriptions: {
     created: 'A refund was created, and its amount is set aside.',
     succeeded: 'The money has gone back to the customer.',
-    failed: 'The provider could not give the money back; it stays with the payment.',
+    failed: 'The provider could not return the money; it stays with the payment.',
     canceled: 'The refund was canceled while it was pending; the money stays with the payment.',
   },
 });
+
+export type RefundAction = ActionOf<typeof refundMachine>;
 
 const outcomes = { succeed: 'succeeded', fail: 'failed', cancel: 'canceled' } as const;
 export type Ending = keyof typeof outcomes;
@@ -41,23 +44,23 @@ export interface RefundPosition extends Position<RefundRow> {
   readonly payment: PaymentRow;
 }
 
-/** The end that the provider has in store for a refund of this payment; undefined lets it wait. */
+/** The outcome that the payment's scenario gives its refunds; undefined leaves them pending. */
 export function endingOf(payment: PaymentRow): Ending | undefined {
   const scenario = currentScenario(payment);
   if (scenario === 'refund_pending') return undefined;
   return scenario === 'refund_fails' ? 'fail' : 'succeed';
 }
 
-/** Makes a refund, and ends it at once unless `ending` lets it wait. The payment's state has been checked. */
-export function makeRefund(
+/** Creates a refund and ends it immediately unless `ending` is undefined. The payment's state has been checked. */
+export function createRefund(
   payment: PaymentRow,
   fields: RefundFields,
   ending: Ending | undefined,
   context: CommandContext,
 ): RefundPosition | Refusal {
-  const asked = amountToReturn(payment, fields, 'refundable');
-  if (!asked.ok) return asked;
-  const { amount } = asked;
+  const requested = amountToReturn(payment, fields, 'refundable');
+  if (!requested.ok) return requested;
+  const { amount } = requested;
   // From here it must succeed.
   const pending: RefundRow = {
     orgId: context.orgId,
@@ -74,33 +77,33 @@ export function makeRefund(
     createdAt: context.now,
     updatedAt: context.now,
   };
-  const made = change(refundMachine, 'create', null, pending);
+  const created = change(refundMachine, 'create', null, pending);
   const book = bookOf(payment);
   const reserved: PaymentRow = { ...payment, amountRefundPending: payment.amountRefundPending + amount };
-  const entries = refundMade(book, amount);
+  const entries = refundCreated(book, amount);
   const causeId = pending.id;
   if (ending === undefined) {
     const { amountRefundPending } = reserved;
-    const paid = movePayment(
+    const paymentMove = movePayment(
       payment,
       'refund_pending',
       { amountRefundPending },
       { amount, entries, causeId },
       context,
     );
-    return { ok: true, row: pending, payment: paid.row, changes: [made, paid] };
+    return { ok: true, row: pending, payment: paymentMove.row, changes: [created, paymentMove] };
   }
   const ended = endRefund(pending, ending, context);
   const { patch, entries: more } = effectOf(reserved, amount, ending, context.now);
   const action = ending === 'succeed' ? 'refund' : 'refund_failed';
-  const paid = movePayment(
+  const paymentMove = movePayment(
     payment,
     action,
     patch,
     { amount, entries: [...entries, ...more], causeId },
     context,
   );
-  return { ok: true, row: ended.row, payment: paid.row, changes: [made, ended, paid] };
+  return { ok: true, row: ended.row, payment: paymentMove.row, changes: [created, ended, paymentMove] };
 }
 
 function endRefund(
@@ -118,7 +121,7 @@ function endRefund(
   return { ...change(refundMachine, action, before, row), row };
 }
 
-/** What the end of a pending refund does to its payment. */
+/** The effect of ending a pending refund on its payment. */
 function effectOf(payment: PaymentRow, amount: bigint, ending: Ending, now: Instant) {
   const book = bookOf(payment);
   const amountRefundPending = payment.amountRefundPending - amount;
@@ -127,32 +130,33 @@ function effectOf(payment: PaymentRow, amount: bigint, ending: Ending, now: Inst
     return { patch: { amountRefundPending }, entries: refundReturned(book, amount, reason) };
   }
   const amountRefunded = payment.amountRefunded + amount;
-  const rests = restingStatus({ ...payment, amountRefunded });
-  const instants = rests === 'refunded' ? { ...payment.instants, refundedAt: now } : payment.instants;
-  // An open dispute decides the state of its payment, whatever is refunded meanwhile.
-  const status = payment.status === 'disputed' ? payment.status : rests;
+  const statusByAmounts = restingStatus({ ...payment, amountRefunded });
+  const instants =
+    statusByAmounts === 'refunded' ? { ...payment.instants, refundedAt: now } : payment.instants;
+  // An open dispute determines the payment's status, whatever is refunded in the meantime.
+  const status = payment.status === 'disputed' ? payment.status : statusByAmounts;
   return {
     patch: { amountRefundPending, amountRefunded, status, instants },
     entries: refundSucceeded(book, amount),
   };
 }
 
-/** The end of a pending refund, with what it brings to the payment. The state has been checked. */
+/** Ends a pending refund and updates its payment. The state has been checked. */
 export function applyEnding(
   at: RefundPosition,
-  { action }: Step<null>,
+  { action }: Step<RefundAction, null>,
   context: CommandContext,
 ): RefundPosition {
-  const ending = action as Ending;
-  const ended = endRefund(at.row, ending, context);
+  assert(action !== 'create', 'a refund that exists is not created again');
+  const ended = endRefund(at.row, action, context);
   const { amount, id: causeId } = at.row;
-  const { patch, entries } = effectOf(at.payment, amount, ending, context.now);
-  const paid = movePayment(
+  const { patch, entries } = effectOf(at.payment, amount, action, context.now);
+  const paymentMove = movePayment(
     at.payment,
-    `refund_${ended.row.status}`,
+    `refund_${outcomes[action]}`,
     patch,
     { amount, entries, causeId },
     context,
   );
-  return { ok: true, row: ended.row, payment: paid.row, changes: [...at.changes, ended, paid] };
+  return { ok: true, row: ended.row, payment: paymentMove.row, changes: [...at.changes, ended, paymentMove] };
 }

@@ -1,14 +1,15 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 
 export interface RefundRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'refund'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof refundStates)[number];
   readonly version: number;
-  readonly paymentId: string;
+  readonly paymentId: Id<'payment'>;
   readonly amount: bigint;
   readonly currency: string;
   readonly reason: string | null;

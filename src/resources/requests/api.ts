@@ -7,6 +7,7 @@ import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts'
 import { scopes } from '../../kernel/permissions.ts';
 import type { ConsoleRoute, Principal, Route } from '../../kernel/route.ts';
 import { id, list, nullable, pageQuery, resource, strict, Time, text } from '../../kernel/schema.ts';
+import { hourMs } from '../../kernel/time.ts';
 import {
   endOfIds,
   findRequest,
@@ -19,7 +20,6 @@ import {
 const pathLengthMax = 500;
 const hoursMax = 31 * 24;
 const hoursDefault = 24;
-const hourMs = 3_600_000;
 const apiPrefix = '/_api/';
 
 const Scope = Type.Optional(
@@ -39,10 +39,10 @@ const ListQuery = strict({
     Type.String({ ...text(limits.nameLengthMax), description: 'Only requests refused with this code.' }),
   ),
   actorId: Type.Optional(
-    Type.String({ ...text(limits.nameLengthMax), description: 'Only what this key or this person asked.' }),
+    Type.String({ ...text(limits.nameLengthMax), description: 'Only requests of this API key or person.' }),
   ),
   apiKeyId: Type.Optional(
-    Type.String({ ...text(limits.nameLengthMax), description: 'Only what was asked with this key.' }),
+    Type.String({ ...text(limits.nameLengthMax), description: 'Only requests with this API key.' }),
   ),
   path: Type.Optional(
     Type.String({
@@ -56,14 +56,14 @@ const ListQuery = strict({
       description: 'Only requests that name this record in their path.',
     }),
   ),
-  faultPlanId: Type.Optional({ ...id('fault_plan'), description: 'Only requests that this fault plan hit.' }),
+  faultPlanId: Type.Optional(id('fault_plan', { description: 'Only requests that this fault plan hit.' })),
   after: Type.Optional(
     Type.Union([Time, id('request')], {
       description:
-        'What came after an instant; or, by the id of a request, what was written behind it: who asks each time behind the newest one that they saw gets each once.',
+        'An instant: only requests received after it. Or a request id: only requests logged after that one. A client that always passes the newest id it has seen receives every request exactly once.',
     }),
   ),
-  before: Type.Optional(Type.String({ ...Time, description: 'What came before this instant.' })),
+  before: Type.Optional(Type.String({ ...Time, description: 'Only requests received before this instant.' })),
 });
 
 const ErrorsQuery = strict({
@@ -92,7 +92,7 @@ const shown = {
   isReplay: Type.Boolean(),
   faultPlanId: nullable({
     ...id('fault_plan'),
-    description: 'The fault plan that hit it. Its `httpStatus` is 0 when no answer left.',
+    description: 'The fault plan that hit the request. `httpStatus` is 0 if no response was sent.',
   }),
 } as const;
 
@@ -104,15 +104,15 @@ const DetailSchema = resource('request', ['ok'], {
   responseBody: nullable(Type.String({ description: 'Redacted, and cut at 16 KiB.' })),
 });
 
-/** What was asked tells of everything, so whoever reads it may read everything. */
+/** Logged requests contain data of all resources, so reading them requires all read scopes. */
 const meta = {
   method: 'GET',
   scope: scopes.filter((scope) => scope.endsWith(':read')),
   tag: 'Requests',
-  readsBehind: 'requests',
+  flushBefore: 'requests',
 } as const;
 
-/** What was asked over the API lately and what was answered. */
+/** The log of recent API requests and responses. */
 export const requestRoutes: readonly Route[] = [
   {
     ...meta,
@@ -123,14 +123,14 @@ export const requestRoutes: readonly Route[] = [
     response: list(RequestSchema),
     responseName: 'LoggedRequestList',
     read: async ({ reader, principal, query }) => {
-      const asked = query as Static<typeof ListQuery>;
-      const filter = filterOf(asked, principal);
+      const listQuery = query as Static<typeof ListQuery>;
+      const filter = filterOf(listQuery, principal);
       if (filter === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
       const { rows, nextId } = await findRequests(
         reader,
         principal.orgId,
         filter,
-        asked.limit ?? limits.listLimitDefault,
+        listQuery.limit ?? limits.listLimitDefault,
       );
       return {
         data: rows.map(presentRequest),
@@ -143,7 +143,7 @@ export const requestRoutes: readonly Route[] = [
     ...meta,
     operationId: 'retrieveRequest',
     path: 'developer_api_requests/{id}',
-    summary: 'Retrieve a request with what was sent and what was answered, redacted',
+    summary: 'Retrieve a request with its redacted request and response bodies',
     response: DetailSchema,
     responseName: 'LoggedRequest',
     read: async ({ reader, principal, params }) => {
@@ -157,7 +157,7 @@ export const requestRoutes: readonly Route[] = [
   },
 ];
 
-/** What the console shows of it besides. */
+/** Additional routes for the console. */
 export const requestErrorRoutes: readonly ConsoleRoute[] = [
   {
     method: 'GET',
@@ -183,32 +183,35 @@ export const requestErrorRoutes: readonly ConsoleRoute[] = [
   },
 ];
 
-/** What people do in the console shows their names, addresses and whom they invite: other people see that, API keys do not. */
+/** Console requests contain names, email addresses and invitations. Other people may see them, API keys may not. */
 function isKey({ actor }: Principal): boolean {
   return actor.kind === 'api_key';
 }
 
-function filterOf(asked: Static<typeof ListQuery>, principal: Principal): RequestFilter | 'invalid_cursor' {
-  const cursorId = asked.cursor === undefined ? null : decodeCursor('request', asked.cursor);
+function filterOf(
+  listQuery: Static<typeof ListQuery>,
+  principal: Principal,
+): RequestFilter | 'invalid_cursor' {
+  const cursorId = listQuery.cursor === undefined ? null : decodeCursor('request', listQuery.cursor);
   if (cursorId === undefined) return 'invalid_cursor';
-  const { after, before } = asked;
-  const isBehind = after !== undefined && isId('request', after);
-  const [statusFrom, statusTo] = statusesOf(asked.status);
+  const { after, before } = listQuery;
+  const isRequestId = after !== undefined && isId('request', after);
+  const [statusFrom, statusTo] = statusesOf(listQuery.status);
   return {
-    appId: asked.scope === 'organization' ? null : principal.appId,
+    appId: listQuery.scope === 'organization' ? null : principal.appId,
     statusFrom,
     statusTo,
-    method: asked.method ?? null,
-    errorCode: asked.errorCode ?? null,
-    actorId: asked.actorId ?? asked.apiKeyId ?? null,
+    method: listQuery.method ?? null,
+    errorCode: listQuery.errorCode ?? null,
+    actorId: listQuery.actorId ?? listQuery.apiKeyId ?? null,
     onlyKeys: isKey(principal),
-    pathPrefix: asked.path === undefined ? null : fullPath(asked.path),
-    resourceId: asked.resourceId ?? null,
-    faultPlanId: asked.faultPlanId ?? null,
-    fromId: firstIdAt('request', after === undefined || isBehind ? 0 : Date.parse(after) + 1),
+    pathPrefix: listQuery.path === undefined ? null : fullPath(listQuery.path),
+    resourceId: listQuery.resourceId ?? null,
+    faultPlanId: listQuery.faultPlanId ?? null,
+    fromId: firstIdAt('request', after === undefined || isRequestId ? 0 : Date.parse(after) + 1),
     toId: before === undefined ? endOfIds : firstIdAt('request', Math.ceil(Date.parse(before))),
     cursorId,
-    behindId: isBehind ? after : null,
+    loggedAfterId: isRequestId ? after : null,
   };
 }
 
@@ -218,7 +221,7 @@ function statusesOf(status: string | undefined): readonly [from: number | null, 
   return [Number(status[0]) * 100, Number(status[0]) * 100 + 99];
 }
 
-/** As the operations are named in the documents, without the prefix that all of them have. */
+/** Adds the common prefix, because the documentation names operations without it. */
 function fullPath(path: string): string {
   return path.startsWith('/') ? path : apiPrefix + path;
 }

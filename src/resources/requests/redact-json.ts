@@ -1,8 +1,8 @@
-/** What a scan does with the tokens it finds. */
-export interface JsonJudge {
-  /** Whether all that a field with this name holds is hidden. */
+/** Decides what is stored for each token of the scan. */
+export interface JsonRedactor {
+  /** Whether the whole value of a field with this name is hidden. */
   readonly isSecret: (name: string) => boolean;
-  /** A name or a scalar value as it may be stored. `name` is that of the field it belongs to. */
+  /** Return a name or a scalar value in the form to store. `name` is the name of the field. */
   readonly name: (name: string) => string;
   readonly value: (value: unknown, name: string, isHidden: boolean) => unknown;
 }
@@ -20,13 +20,13 @@ const scalar = /(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/
 const depthMax = 40;
 
 /**
- * Redacts JSON text that is incomplete or malformed, token by token, and stores nothing that it cannot read: from the first
- * character that is not JSON on, the text is left out. Names are decoded before they are judged. Linear in the length of the text.
+ * Redacts incomplete or malformed JSON text, token by token, up to the first character that is not valid JSON. The rest of the
+ * text is omitted. Names are decoded before they are checked. Linear in the length of the text.
  */
 export function redactJsonPrefix(
   text: string,
-  judge: JsonJudge,
-): { readonly shown: string; readonly read: number } {
+  redactor: JsonRedactor,
+): { readonly redacted: string; readonly read: number } {
   const out: string[] = [];
   const stack: Container[] = [{ close: ']', isHidden: false, name: null, expects: 'value' }];
   let at = 0;
@@ -37,33 +37,33 @@ export function redactJsonPrefix(
     const top = stack.at(-1);
     const char = text[start];
     if (top === undefined || char === undefined) break;
-    const end = step(text, start, char, top, stack, judge, (shown) => out.push(space, shown));
+    const end = step(text, start, char, top, stack, redactor, (token) => out.push(space, token));
     if (end === undefined) break;
     at = end;
   }
-  return { shown: out.join(''), read: at };
+  return { redacted: out.join(''), read: at };
 }
 
-/** Reads one token and gives the place behind it; undefined where the text is not JSON. */
+/** Reads one token and returns the offset after it; undefined if the text is not valid JSON. */
 function step(
   text: string,
   at: number,
   char: string,
   top: Container,
   stack: Container[],
-  judge: JsonJudge,
-  show: (shown: string) => void,
+  redactor: JsonRedactor,
+  write: (token: string) => void,
 ): number | undefined {
   const { expects } = top;
   if (char === top.close && stack.length > 1 && expects.endsWith('-or-end')) {
     stack.pop();
-    show(char);
+    write(char);
     return at + 1;
   }
   if (expects === 'colon' || expects === 'comma-or-end') {
     if (char !== (expects === 'colon' ? ':' : ',')) return undefined;
     top.expects = expects === 'colon' || top.close === ']' ? 'value' : 'name';
-    show(char);
+    write(char);
     return at + 1;
   }
   if (expects.startsWith('name')) {
@@ -71,26 +71,26 @@ function step(
     if (token === undefined) return undefined;
     top.name = token.value;
     top.expects = 'colon';
-    const name = judge.name(token.value);
-    show(name === token.value ? text.slice(at, token.end) : JSON.stringify(name));
+    const name = redactor.name(token.value);
+    write(name === token.value ? text.slice(at, token.end) : JSON.stringify(name));
     return token.end;
   }
   if (!expects.startsWith('value')) return undefined;
   top.expects = stack.length === 1 ? 'nothing' : 'comma-or-end';
   const name = top.name ?? '';
-  const isHidden = top.isHidden || (top.name !== null && judge.isSecret(name));
+  const isHidden = top.isHidden || (top.name !== null && redactor.isSecret(name));
   if (char === '{' || char === '[') {
     if (stack.length > depthMax) return undefined;
     const isList = char === '[';
     const expected = isList ? 'value-or-end' : 'name-or-end';
     stack.push({ close: isList ? ']' : '}', isHidden, name: isList ? top.name : null, expects: expected });
-    show(char);
+    write(char);
     return at + 1;
   }
   const token = char === '"' ? stringAt(text, at) : scalarAt(text, at);
   if (token === undefined) return undefined;
-  const kept = judge.value(token.value, name, isHidden);
-  show(kept === token.value ? text.slice(at, token.end) : JSON.stringify(kept));
+  const redacted = redactor.value(token.value, name, isHidden);
+  write(redacted === token.value ? text.slice(at, token.end) : JSON.stringify(redacted));
   return token.end;
 }
 

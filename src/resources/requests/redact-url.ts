@@ -1,19 +1,19 @@
 /**
- * Redacts credentials in URLs: user information, values of secret query parameters, and path segments that look like tokens, as in
- * the addresses of incoming webhooks of chat services. All functions are linear in the length of their input.
+ * Redacts credentials in URLs: user information, values of secret query parameters, and path segments that resemble tokens, as in
+ * incoming webhook URLs of chat services. All functions are linear in the length of their input.
  */
 const hidden = '[redacted]';
 
 const secretParameter = /secret|passw|pwd|token|auth|credential|cvc|cvv|^sig$|signature|^code$/i;
 const keyName = /(?:^|[_-])(?:api|access|private|secret)?[_-]?key$/i;
-// An id of ours is not a secret; a long segment of letters and digits may be one.
+// A Sandbank id is not a secret; another long segment of letters and digits may be one.
 const ownId = /^[a-z]{3}_[0-7][0-9a-z]{25}$/;
 const tokenLike = /^(?=[^\d]*\d)(?=[^a-z]*[a-z])[\w.~+-]{16,}$/i;
-// The bound on the scheme keeps the search linear where many letters follow each other.
+// The length limit of the scheme keeps the search linear in long runs of letters.
 const url = /\b[a-z][a-z0-9+.-]{0,15}:\/\/[^\s"'<>\\]+/gi;
 
 /** Whether a field or parameter with this name holds a secret. */
-export function isSecretParameter(name: string): boolean {
+function isSecretParameter(name: string): boolean {
   return secretParameter.test(name) || keyName.test(name);
 }
 
@@ -21,7 +21,7 @@ export function isKeyName(name: string): boolean {
   return keyName.test(name);
 }
 
-/** Every URL in a text. */
+/** Redacts every URL in a text. */
 export function redactUrls(text: string): string {
   return text.includes('://') ? text.replace(url, redactUrl) : text;
 }
@@ -36,14 +36,14 @@ function redactUrl(text: string): string {
   return text.slice(0, start) + host + (end === -1 ? '' : redactTarget(rest.slice(end)));
 }
 
-/** What follows the host: path, query and fragment. A fragment can carry parameters, too. */
+/** Redacts the part after the host: path, query and fragment. A fragment can also contain parameters. */
 export function redactTarget(text: string): string {
   const hash = text.indexOf('#');
   const [target, fragment] = hash === -1 ? [text, ''] : [text.slice(0, hash), text.slice(hash + 1)];
   const mark = target.indexOf('?');
   const [path, query] = mark === -1 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
-  const shown = redactPath(path) + (mark === -1 ? '' : `?${redactQuery(query)}`);
-  return hash === -1 ? shown : `${shown}#${redactQuery(fragment)}`;
+  const redacted = redactPath(path) + (mark === -1 ? '' : `?${redactQuery(query)}`);
+  return hash === -1 ? redacted : `${redacted}#${redactQuery(fragment)}`;
 }
 
 function redactPath(path: string): string {
@@ -53,7 +53,7 @@ function redactPath(path: string): string {
     .join('/');
 }
 
-/** Parameters as in `a=b&token=c`; names may be percent-encoded. */
+/** Redacts parameters as in `a=b&token=c`; names may be percent-encoded. */
 export function redactQuery(query: string): string {
   return query
     .split('&')
@@ -70,7 +70,7 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    // A name that cannot be decoded could be anything: it counts as a secret.
+    // A name that cannot be decoded counts as secret.
     return 'token';
   }
 }

@@ -21,8 +21,8 @@ describe('a field is hidden by its name', () => {
     [{ number: '4242 4242 4242 4242' }, { number: '************4242' }],
     [{ cardNumber: 4242424242424242 }, { cardNumber: '************4242' }],
     [{ number: '424242424242' }, { number: '********4242' }],
-  ])('%j', (sent, kept) => {
-    expect(JSON.parse(redactBody(json(sent)))).toEqual(kept);
+  ])('%j', (sent, stored) => {
+    expect(JSON.parse(redactBody(json(sent)))).toEqual(stored);
   });
 
   it('also when the name is written with escapes', () => {
@@ -30,7 +30,7 @@ describe('a field is hidden by its name', () => {
   });
 });
 
-describe('a value is hidden by what it looks like, wherever it is', () => {
+describe('a value is hidden by its pattern, in any field', () => {
   test.each([
     [`my key is ${key}.`, 'my key is sbk_sandbox_[redacted].'],
     [`${webhookSecret}==`, 'whsec_[redacted]'],
@@ -42,10 +42,10 @@ describe('a value is hidden by what it looks like, wherever it is', () => {
     [`https://bank.test/console/invitations/${token}`, 'https://bank.test/console/invitations/[redacted]'],
     [`https://bank.test/console/reset?t=${token}`, 'https://bank.test/console/reset?t=[redacted]'],
     [`https://bank.test/console/reset#${token}`, 'https://bank.test/console/reset#[redacted]'],
-  ])('%s', (sent, kept) => {
-    expect(JSON.parse(redactBody(json({ note: [{ deep: sent }] })))).toEqual({ note: [{ deep: kept }] });
-    expect(redactBody(`in a text: ${sent}`, 'response')).toBe(`in a text: ${kept}`);
-    expect(redactBody(json({ [sent]: 1 }))).toBe(json({ [kept]: 1 }));
+  ])('%s', (sent, stored) => {
+    expect(JSON.parse(redactBody(json({ note: [{ deep: sent }] })))).toEqual({ note: [{ deep: stored }] });
+    expect(redactBody(`in a text: ${sent}`, 'response')).toBe(`in a text: ${stored}`);
+    expect(redactBody(json({ [sent]: 1 }))).toBe(json({ [stored]: 1 }));
   });
 
   test('a number with as many digits as a card', () => {
@@ -53,7 +53,7 @@ describe('a value is hidden by what it looks like, wherever it is', () => {
   });
 });
 
-describe('what is no secret stays, byte for byte', () => {
+describe('a body without secrets is unchanged, byte for byte', () => {
   test.each([
     '{"amount":999999999999,"currency":"EUR","createdAt":"2026-11-15T09:00:00.000Z"}',
     '{"attempts":[{"number":3}],"lastFour":"4242"}',
@@ -89,26 +89,28 @@ describe('a request body that is not valid JSON', () => {
     ['[1,2', '[1,2'],
     ['hunter2', rest(7)],
     ['{"a":1hunter2}', `{"a":${rest(9)}`],
-  ])('%s is stored up to the first character that is not JSON', (sent, kept) => {
-    expect(redactBody(sent)).toBe(kept);
+  ])('%s is stored up to the first character that is not JSON', (sent, stored) => {
+    expect(redactBody(sent)).toBe(stored);
     expect(redactBody(sent)).not.toContain('hunter2');
   });
 
-  test('a body that is too long to be read whole is judged by its tokens', () => {
+  test('a body that is too long to parse is redacted token by token', () => {
     const long = JSON.stringify({
       tokens: [{ a: 'hunter2' }],
       'p\u0061ssword': { b: 'hunter2' },
       c: 'x'.repeat(40_000),
     });
     for (const text of [long, long.replace('password', 'p\\u0061ssword')]) {
-      const kept = redactBody(text);
-      expect(kept).toMatch(/^\{"tokens":\[\{"a":"\[redacted\]"\}\],"p.+ssword":\{"b":"\[redacted\]"\},"c":/);
-      expect(kept).not.toContain('hunter2');
+      const stored = redactBody(text);
+      expect(stored).toMatch(
+        /^\{"tokens":\[\{"a":"\[redacted\]"\}\],"p.+ssword":\{"b":"\[redacted\]"\},"c":/,
+      );
+      expect(stored).not.toContain('hunter2');
       expect(redactBody(text, 'response')).not.toContain('hunter2');
     }
   });
 
-  test('a response that is not JSON is one of ours, and stays', () => {
+  test('a response that is not JSON comes from Sandbank and is stored', () => {
     const csv = 'date,amount\n2026-11-15,1250\n';
     expect(redactBody(csv, 'response')).toBe(csv);
     expect(redactBody(csv)).toBe(rest(csv.length));
@@ -127,12 +129,12 @@ describe('a URL', () => {
     ['https://ada:p@hunter2@hooks.test/in', 'https://[redacted]@hooks.test/in'],
     ['https://hooks.test/services/T00/hunter2Xhunter2Xhunter2', 'https://hooks.test/services/T00/[redacted]'],
     ['see https://hooks.test/in?token=hunter2 please', 'see https://hooks.test/in?token=[redacted] please'],
-  ])('%s is stored without its credentials', (sent, kept) => {
-    expect(JSON.parse(redactBody(json({ url: sent })))).toEqual({ url: kept });
-    expect(JSON.parse(redactBody(json({ url: sent }), 'response'))).toEqual({ url: kept });
+  ])('%s is stored without its credentials', (sent, stored) => {
+    expect(JSON.parse(redactBody(json({ url: sent })))).toEqual({ url: stored });
+    expect(JSON.parse(redactBody(json({ url: sent }), 'response'))).toEqual({ url: stored });
   });
 
-  test('without any stays as it is', () => {
+  test('without credentials is unchanged', () => {
     for (const url of [
       'https://hooks.test/payments?limit=5&cursor=cGF5XzAx',
       'http://127.0.0.1:4000/docs/errors#amount_exceeds_refundable',
@@ -152,8 +154,8 @@ describe('a field with the name of a key', () => {
     ],
     [{ apiKey: { id: 'key_1', name: 'ci' } }, { apiKey: { id: 'key_1', name: 'ci' } }],
     [{ note: 'Authorization is Bearer hunter2hunter2' }, { note: 'Authorization is Bearer [redacted]' }],
-  ])('%j', (sent, kept) => {
-    expect(JSON.parse(redactBody(json(sent)))).toEqual(kept);
+  ])('%j', (sent, stored) => {
+    expect(JSON.parse(redactBody(json(sent)))).toEqual(stored);
   });
 });
 
@@ -168,11 +170,11 @@ describe('a long body', () => {
     }
   });
 
-  it('hides a secret that lies where it is cut', () => {
-    for (const place of [16_370, 16_380, 32_740, 32_760]) {
-      const kept = redactBody(`{"a":"${'x'.repeat(place)}${key}","b":"${'y'.repeat(40_000)}"}`);
-      expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(16_384);
-      expect(kept).not.toMatch(/aB3/);
+  it('hides a secret at the position of the cut', () => {
+    for (const length of [16_370, 16_380, 32_740, 32_760]) {
+      const stored = redactBody(`{"a":"${'x'.repeat(length)}${key}","b":"${'y'.repeat(40_000)}"}`);
+      expect(Buffer.byteLength(stored)).toBeLessThanOrEqual(16_384);
+      expect(stored).not.toMatch(/aB3/);
     }
   });
 });
@@ -183,8 +185,8 @@ describe('a hostile body', () => {
   test('that is deeper than the stack is cut short', () => {
     const depth = 15_000;
     for (const name of ['token', 'a\\u0062']) {
-      const kept = redactBody(`{"${name}":${'['.repeat(depth)}${']'.repeat(depth)}}`);
-      expect(kept).toMatch(/^\{"(token|ab)":\[+"\[redacted\]"\]+\}$/);
+      const stored = redactBody(`{"${name}":${'['.repeat(depth)}${']'.repeat(depth)}}`);
+      expect(stored).toMatch(/^\{"(token|ab)":\[+"\[redacted\]"\]+\}$/);
       expect(redactBody(`{"${name}":${'['.repeat(depth)}`)).toMatch(
         /^\{".+":\[{39}\[14961 characters not stored/,
       );
@@ -258,11 +260,11 @@ describe('a line', () => {
     ['/hooks/hunter2Xhunter2X', '/hooks/[redacted]'],
     ['connect to https://a:hunter2@b.test failed: x=y', 'connect to https://[redacted]@b.test failed: x=y'],
     ['whsec_abc%2Fdef%3D', 'whsec_[redacted]'],
-  ])('%s', (sent, kept) => {
-    expect(redactLine(sent, 500)).toBe(kept);
+  ])('%s', (sent, stored) => {
+    expect(redactLine(sent, 500)).toBe(stored);
   });
 
-  it('is cut after it was redacted', () => {
+  it('is cut after redaction', () => {
     expect(redactLine('x'.repeat(900), 500)).toHaveLength(500);
     expect(redactLine(`${'x'.repeat(490)}/${key}`, 500)).toBe(`${'x'.repeat(490)}/sbk_sandb`);
   });

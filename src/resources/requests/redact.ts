@@ -1,17 +1,17 @@
-import { type JsonJudge, redactJsonPrefix } from './redact-json.ts';
+import { type JsonRedactor, redactJsonPrefix } from './redact-json.ts';
 import { isKeyName, redactQuery, redactTarget, redactUrls } from './redact-url.ts';
 
 /**
- * Takes out of texts what must not be read again in the request log: keys, secrets, passwords, card numbers. Fields are judged
- * by their names, and everything by what it looks like. It rather hides too much: what was sent is known to who sent it.
+ * Removes keys, secrets, passwords and card numbers from texts before they are stored in the request log. Fields are checked by
+ * name, and all values by pattern. In doubt a value is hidden: its sender knows it anyway.
  */
 const hidden = '[redacted]';
 const bytesMax = 16 * 1_024;
-// What is looked at: more than is kept, so that what is cut in two at the end of it is not in what is kept.
+// Scans more than is stored, so that a secret that the scan limit cuts in two is outside the stored part.
 const charsReadMax = 2 * bytesMax;
-// Deeper than any body that is accepted; a refused one may be deeper than the stack.
+// Deeper than any accepted body. A refused body may be nested deeper than the stack allows.
 const depthMax = 40;
-// A number this small is a limit or a count, whatever its name says: `authorizationDays`.
+// A smaller number is a limit or a count, whatever its name suggests: `authorizationDays`.
 const smallNumber = 1_000;
 
 const secretName = /secret|passw|pwd|token|authorization|credential|cvc|cvv/i;
@@ -20,56 +20,56 @@ const instant = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
 const cardDigits = /^\d{12,19}$/;
 
 /**
- * A run of 13 to 19 digits as cards have them, in groups or not. Not part of a word, of a UUID or of a decimal fraction; and
- * not 13 digits that begin with 1: no card has those, and every instant in milliseconds until 2033 does.
+ * 13 to 19 digits, as in a card number, grouped or not. Not a part of an identifier, a UUID or a decimal fraction, and not 13
+ * digits that begin with 1: no card number has that form, but every timestamp in milliseconds until 2033 does.
  */
 const cardRun = /(?<![\w.-])(?!1\d{12}(?!\d))\d(?:[ -]?\d){12,18}(?![\w-])/g;
 const links = /(\/console\/(?:[^\s"]{0,200}?[/?#=&])?)(?![a-z]{3}_[0-7][0-9a-z]{25}(?![\w-]))[\w-]{20,}/g;
 const scheme = /\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi;
 
-// One check decides for most bodies that there is nothing to do: about 4 µs for a payment, where reading it as JSON and judging
-// each field takes about 40. An escape could hide a name from it.
+// For most bodies this one check shows that there is nothing to redact: about 4 µs for a payment, where parsing it and checking
+// each field takes about 40. It includes escapes, because an escape could hide a name.
 const suspicious =
   /secret|passw|pwd|token|authorization|credential|cvc|cvv|key"|bearer|basic |sbk_|whsec_|"pan"|number"\s*:\s*"?\d(?:[ -]?\d){11}|\/console\/|:\/\/|\\u|\0|\d(?:[ -]?\d){12}/i;
 
 /**
- * A body as it may be stored: without secrets, and cut. A request body that is not valid JSON is stored up to the first character that
- * is not JSON, token by token, because anything behind it could be a secret in a notation that nothing here knows.
+ * Returns a body in the form to store: without secrets, and cut. A request body that is not valid JSON is stored up to the first
+ * invalid character, because the rest could contain a secret in an unknown notation.
  */
 export function redactBody(text: string, origin: 'request' | 'response' = 'request'): string {
-  const near = text.length > charsReadMax ? text.slice(0, charsReadMax) : text;
-  // Our own responses are valid JSON or CSV.
+  const scanned = text.length > charsReadMax ? text.slice(0, charsReadMax) : text;
+  // Sandbank's own responses are valid JSON or CSV.
   const isTrusted = origin === 'response';
-  if (isTrusted && !suspicious.test(near)) return cut(near);
-  const parsed = near === text ? parse(text) : undefined;
+  if (isTrusted && !suspicious.test(scanned)) return cut(scanned);
+  const parsed = scanned === text ? parse(text) : undefined;
   if (parsed === undefined)
-    return isTrusted && !near.startsWith('{') ? cut(redactText(near)) : redactPrefix(text, near);
-  return cut(suspicious.test(near) ? JSON.stringify(redactValue(parsed.value, depthMax)) : near);
+    return isTrusted && !scanned.startsWith('{') ? cut(redactText(scanned)) : redactPrefix(text, scanned);
+  return cut(suspicious.test(scanned) ? JSON.stringify(redactValue(parsed.value, depthMax)) : scanned);
 }
 
-/** A path, the query of a URL, a header, or a line of a log. */
+/** Redacts a path, a URL query, a header or a log line. */
 export function redactLine(text: string, lengthMax: number): string {
-  const near = text.length > 2 * lengthMax ? text.slice(0, 2 * lengthMax) : text;
-  const shown = redactPlace(redactText(near));
-  return shown.length > lengthMax ? shown.slice(0, lengthMax) : shown;
+  const scanned = text.length > 2 * lengthMax ? text.slice(0, 2 * lengthMax) : text;
+  const redacted = redactPathOrQuery(redactText(scanned));
+  return redacted.length > lengthMax ? redacted.slice(0, lengthMax) : redacted;
 }
 
-/** A path or a query. A message of an error is neither: it has blanks. */
-function redactPlace(line: string): string {
+/** Redacts a path or a query. A line with blanks is neither, but for example an error message. */
+function redactPathOrQuery(line: string): string {
   if (/\s/.test(line)) return line;
   if (line.startsWith('/')) return redactTarget(line);
   return line.includes('://') ? line : redactQuery(line);
 }
 
-/** Incomplete JSON, or text that is not JSON. */
-function redactPrefix(text: string, near: string): string {
-  const { shown, read } = redactJsonPrefix(near, judge);
+/** Redacts incomplete JSON or text that is not JSON. */
+function redactPrefix(text: string, scanned: string): string {
+  const { redacted, read } = redactJsonPrefix(scanned, redactor);
   const left = text.length - read;
-  if (near !== text || left === 0) return cut(shown);
-  return cut(`${shown}[${left} characters not stored: not valid JSON]`);
+  if (scanned !== text || left === 0) return cut(redacted);
+  return cut(`${redacted}[${left} characters not stored: not valid JSON]`);
 }
 
-const judge: JsonJudge = {
+const redactor: JsonRedactor = {
   isSecret: (name) => secretName.test(name),
   name: redactPatterns,
   value: (value, name, isHidden) => (isHidden ? hide(value, 0) : redactMember(name, value, 0)),
@@ -84,7 +84,7 @@ function parse(text: string): { readonly value: unknown } | undefined {
 }
 
 function redactText(text: string): string {
-  // PostgreSQL stores no U+0000.
+  // PostgreSQL cannot store U+0000.
   return redactPatterns(text).replaceAll('\0', '\ufffd');
 }
 
@@ -124,7 +124,7 @@ function redactMember(name: string, member: unknown, depth: number): unknown {
   return redactValue(member, depth);
 }
 
-/** All that a field with such a name holds, but for what is plainly no secret. */
+/** Hides the value of a field with a secret name, except for parts that cannot be secret: timestamps and small numbers. */
 function hide(value: unknown, depth: number): unknown {
   if (typeof value === 'string') return instant.test(value) ? value : hidden;
   if (typeof value === 'number') return Math.abs(value) < smallNumber ? value : hidden;
@@ -136,8 +136,8 @@ function hide(value: unknown, depth: number): unknown {
 
 function redactNumber(value: number): unknown {
   const text = String(value);
-  const shown = text.replace(cardRun, masked);
-  return shown === text ? value : shown;
+  const redacted = text.replace(cardRun, masked);
+  return redacted === text ? value : redacted;
 }
 
 function masked(digits: string): string {
@@ -145,7 +145,7 @@ function masked(digits: string): string {
   return '*'.repeat(all.length - 4) + all.slice(-4);
 }
 
-/** Cut by bytes, and not inside a character. */
+/** Cuts to the maximum number of bytes, and not inside a character. */
 function cut(text: string): string {
   if (text.length * 3 <= bytesMax) return text;
   const bytes = Buffer.from(text);

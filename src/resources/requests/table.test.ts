@@ -20,7 +20,7 @@ describe('the bucket of a duration', () => {
 });
 
 describe('a percentile', () => {
-  it('of nothing is not known', () => {
+  it('without requests is null', () => {
     expect(percentileMs(countsOf({}), 50)).toBeNull();
     expect(percentileMs([], 95)).toBeNull();
   });
@@ -32,15 +32,15 @@ describe('a percentile', () => {
     ['between two buckets the lower one ends', { ms1: 50, ms100: 50 }, 50, 1],
     ['above it the upper one begins', { ms1: 50, ms100: 50 }, 75, 75],
     ['the slow few decide a high one', { ms1: 94, s1: 6 }, 95, 583.333],
-    ['what is beyond is told as the last bound', { beyond: 3 }, 95, 5_000],
+    ['a duration beyond the last bound is reported as that bound', { beyond: 3 }, 95, 5_000],
     ['one request is every percentile', { ms10: 1 }, 100, 10],
   ])('%s', (_what, counts, percent, expected) => {
     expect(percentileMs(countsOf(counts), percent)).toBe(expected);
   });
 
-  it('never falls when it is taken higher', () => {
+  it('never decreases for a higher percent', () => {
     const counts = countsOf({ us500: 3, ms5: 17, ms200: 1, s5: 4, beyond: 2 });
-    const taken = Array.from({ length: 101 }, (_one, percent) => percentileMs(counts, percent) ?? 0);
-    expect(taken).toEqual([...taken].sort((a, b) => a - b));
+    const percentiles = Array.from({ length: 101 }, (_one, percent) => percentileMs(counts, percent) ?? 0);
+    expect(percentiles).toEqual([...percentiles].sort((a, b) => a - b));
   });
 });

@@ -1,10 +1,11 @@
 import type { Actor } from '../../kernel/command.ts';
+import type { Id } from '../../kernel/ids.ts';
 import type { Principal } from '../../kernel/route.ts';
 import { type ColumnType, defineTable, type Instant, type Table } from '../../kernel/table.ts';
 
 /**
- * How long requests took, as counts: each bucket holds what took at most its bound and longer than the bound before. Counts
- * of many minutes and many nodes can be added, which percentiles cannot.
+ * A histogram of request durations: each bucket counts requests that took at most its bound and longer than the previous bound.
+ * Counts of several minutes and nodes can be added; percentiles cannot.
  */
 const bounds = [
   ['us500', 500],
@@ -29,50 +30,50 @@ export const bucketNames: readonly BucketName[] = bounds.map(([name]) => name);
 const upperUs: readonly number[] = bounds.map(([, us]) => us);
 const microsecondsPerMillisecond = 1_000;
 
-/** The place of a duration among the buckets. */
+/** The index of the bucket for a duration. */
 export function bucketOf(durationUs: number): number {
-  let place = 0;
-  while (durationUs > (upperUs[place] ?? Number.POSITIVE_INFINITY)) place += 1;
-  return place;
+  let index = 0;
+  while (durationUs > (upperUs[index] ?? Number.POSITIVE_INFINITY)) index += 1;
+  return index;
 }
 
 /**
- * The duration in milliseconds that so many of a hundred requests did not exceed; null when there were none. Inside a bucket
- * they are taken to be spread evenly. What is beyond the last bound is told as that bound: longer is not known.
+ * The duration in milliseconds that `percent` of the requests did not exceed; null without requests. Assumes an even distribution
+ * inside a bucket. Reports a duration beyond the last bound as that bound, because the histogram does not contain more.
  */
 export function percentileMs(counts: readonly number[], percent: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0);
   if (total === 0) return null;
   const wanted = (total * percent) / 100;
   let below = 0;
-  for (let place = 0; place < bounds.length; place += 1) {
-    const count = counts[place] ?? 0;
-    if (count > 0 && below + count >= wanted) return withinMs(place, (wanted - below) / count);
+  for (let index = 0; index < bounds.length; index += 1) {
+    const count = counts[index] ?? 0;
+    if (count > 0 && below + count >= wanted) return withinMs(index, (wanted - below) / count);
     below += count;
   }
   return withinMs(bounds.length - 1, 1);
 }
 
-function withinMs(place: number, share: number): number {
-  const low = place === 0 ? 0 : (upperUs[place - 1] ?? 0);
-  const high = upperUs[place] ?? Number.POSITIVE_INFINITY;
+function withinMs(index: number, share: number): number {
+  const low = index === 0 ? 0 : (upperUs[index - 1] ?? 0);
+  const high = upperUs[index] ?? Number.POSITIVE_INFINITY;
   const us = Number.isFinite(high) ? low + (high - low) * Math.max(0, share) : low;
   return Math.round(us) / microsecondsPerMillisecond;
 }
 
-/** A request that was answered, as it is kept: redacted and cut. */
+/** An answered request in the form that is stored: redacted and cut. */
 export interface RequestRow {
-  readonly orgId: string;
-  readonly id: string;
-  /** Empty where the whole organization is concerned. */
-  readonly appId: string;
-  /** When it came, by the wall clock. */
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'request'>;
+  /** Empty for a request to the whole organization. */
+  readonly appId: Id<'application'>;
+  /** When the request was received. Wall time. */
   readonly at: Instant;
   readonly method: string;
   readonly path: string;
   readonly query: string | null;
   readonly route: string;
-  /** 0 when a fault plan cut the connection: no answer ever left. */
+  /** 0 if a fault plan cut the connection and no response was sent. */
   readonly httpStatus: number;
   readonly durationUs: number;
   readonly errorCode: string | null;
@@ -84,7 +85,7 @@ export interface RequestRow {
   readonly requestBody: string | null;
   readonly responseBody: string | null;
   /** The fault plan that hit it. */
-  readonly faultPlanId: string | null;
+  readonly faultPlanId: Id<'fault_plan'> | null;
 }
 
 export const requestsTable = defineTable<RequestRow>('requests', ['org_id', 'id'], {
@@ -109,16 +110,16 @@ export const requestsTable = defineTable<RequestRow>('requests', ['org_id', 'id'
   faultPlanId: 'text',
 });
 
-/** The table as it is: the database numbers its rows as they are written. */
+/** The table with its `position` column: the database numbers rows in insertion order. */
 export const numberedRequestsTable: Table<RequestRow & { readonly position: bigint }> = {
   ...requestsTable,
   columns: [...requestsTable.columns, { property: 'position', column: 'position', type: 'bigint' }],
 };
 
-/** The requests of one application in one minute, kept or not, and how long they took. */
+/** Request counts and durations of one application in one minute, including requests that are not stored. */
 export interface MinuteRow extends Readonly<Record<BucketName, number>> {
-  readonly orgId: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly appId: Id<'application'>;
   readonly minute: Instant;
   readonly requests: number;
   readonly clientErrors: number;
@@ -137,10 +138,10 @@ export const requestMinutesTable = defineTable<MinuteRow>('request_minutes', ['o
   ...(Object.fromEntries(bucketNames.map((name) => [name, 'integer'])) as Record<BucketName, ColumnType>),
 });
 
-/** The last use of a key: the last request that it was good for. */
+/** The last use of an API key: its last authenticated request. */
 export interface KeyUseRow {
-  readonly orgId: string;
-  readonly id: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'api_key'>;
   readonly lastUsedAt: Instant;
   readonly lastUsedIp: string | null;
 }
@@ -152,7 +153,7 @@ export const keyUsesTable = defineTable<KeyUseRow>('api_key_uses', ['org_id', 'i
   lastUsedIp: 'text',
 });
 
-/** What every answered request is counted by. */
+/** The input of the request counters, for every answered request. */
 export interface CountedRequest {
   readonly principal: Principal;
   readonly status: number;
@@ -161,9 +162,9 @@ export interface CountedRequest {
   readonly ip: string;
 }
 
-/** What is kept of a request, as it came and as it was answered: secrets are taken out later, away from the answers. */
+/** A request and its response before redaction, which happens later and outside the request path. */
 export interface StoredRequest extends CountedRequest {
-  readonly id: string;
+  readonly id: Id<'request'>;
   readonly method: string;
   readonly url: string;
   readonly route: string;
@@ -171,12 +172,12 @@ export interface StoredRequest extends CountedRequest {
   readonly isReplay: boolean;
   readonly sent: string | null;
   readonly answered: string | null;
-  readonly faultPlanId: string | null;
+  readonly faultPlanId: Id<'fault_plan'> | null;
 }
 
-/** Where the HTTP side leaves what it has answered. It never waits and never fails. */
+/** Receives answered requests from the HTTP server. Never blocks and never fails. */
 export interface RequestSink {
-  /** Counts a request and says whether there is room to keep it. */
+  /** Counts a request and returns whether there is room to store it. */
   count(request: CountedRequest): boolean;
   keep(request: StoredRequest): void;
 }

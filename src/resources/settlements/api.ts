@@ -12,11 +12,11 @@ import { type DayTotalRow, findDays, findLines, findTotals } from './store.ts';
 import type { SettlementLineRow } from './table.ts';
 
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
-/** After every day that can be written. */
+/** Sorts after every valid day. */
 const lastDay = '9999-99-99';
 const csvPage = 1_000;
 const noReport = refuse('resource_not_found', {
-  message: 'There is no report of such a day. See developer_api_settlements for the days that have one.',
+  message: 'There is no report for this day. See developer_api_settlements for the days that have one.',
 });
 
 const Query = strict(pageQuery);
@@ -33,7 +33,7 @@ const TotalSchema = Type.Object({
 const shown = {
   id: Day,
   date: Day,
-  lines: Type.Integer({ description: 'How many lines the report has.' }),
+  lines: Type.Integer({ description: 'The number of lines in the report.' }),
   totals: Type.Array(TotalSchema),
 } as const;
 
@@ -45,7 +45,7 @@ const LineSchema = resource('settlement_line', ['reported'], {
   provider: Type.String(),
   providerTransactionId: Type.String(),
   currency: Type.String(),
-  gross: Type.Integer({ description: 'What was paid out; negative for what was paid to a beneficiary.' }),
+  gross: Type.Integer({ description: 'The amount paid out; negative for a payout to a beneficiary.' }),
   fee: Type.Integer(),
   net: Type.Integer({ description: 'Gross less fee.' }),
   settledAt: Time,
@@ -63,7 +63,7 @@ function presentDay(date: string, totals: readonly DayTotalRow[], today: string)
   return {
     object: 'settlement',
     sandbox: true,
-    // The day is over when the clock says so: until then lines may be added.
+    // Lines may be added until the day is over by the application clock.
     status: date < today ? 'closed' : 'open',
     id: date,
     date,
@@ -97,7 +97,7 @@ function presentLine(row: SettlementLineRow): Presented {
 }
 
 function amountsOf({ id: lineId, gross, fee }: SettlementLineRow): { gross: bigint; fee: bigint } {
-  if (gross === null || fee === null) throw new Error(`${lineId} is in no report`);
+  if (gross === null || fee === null) throw new Error(`${lineId} is not part of a report`);
   return { gross, fee };
 }
 
@@ -143,14 +143,14 @@ async function readReport(request: ReadRequest): Promise<Presented | TextAnswer 
   const totals = await findTotals(reader, principal.orgId, date, date);
   if (totals.length === 0) return noReport;
   if (accepts('text/csv')) return readCsv(request, date, after, limit ?? limits.csvLinesMax);
-  const most = limit ?? limits.listLimitDefault;
-  const rows = await findLines(reader, principal.orgId, date, after, most + 1);
-  const lines = rows.slice(0, most);
+  const pageSize = limit ?? limits.listLimitDefault;
+  const rows = await findLines(reader, principal.orgId, date, after, pageSize + 1);
+  const lines = rows.slice(0, pageSize);
   return {
     ...presentDay(date, totals, await today(request)),
     data: lines.map(presentLine),
-    hasMore: rows.length > most,
-    nextCursor: cursorAfter(lines, rows.length > most),
+    hasMore: rows.length > pageSize,
+    nextCursor: cursorAfter(lines, rows.length > pageSize),
   };
 }
 
@@ -161,7 +161,7 @@ function cursorAfter(lines: readonly SettlementLineRow[], hasMore: boolean): str
 
 const csvHead = 'date,provider,provider_transaction_id,currency,gross,fee,net,settled_at';
 
-/** The whole report in one file, or as much of it as one file may have: then a header says where it goes on. */
+/** The report as one file of at most `linesMax` lines. If there are more, the header `Next-Cursor` has the cursor to continue. */
 async function readCsv(
   { reader, principal: { orgId } }: ReadRequest,
   date: string,
@@ -175,7 +175,7 @@ async function readCsv(
     const rows = await findLines(reader, orgId, date, last, page);
     for (const row of rows) {
       const { gross, fee } = amountsOf(row);
-      // None of these can hold a comma, a quote or a line break: they are ours, digits and codes.
+      // No field needs quoting: all are digits and codes that Sandbank generates, without commas, quotes or line breaks.
       lines.push(
         [
           row.settledOn,

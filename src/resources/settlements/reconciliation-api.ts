@@ -42,7 +42,7 @@ const LineSchema = resource('reconciliation_line', reconciliations, {
   currency: Type.String(),
   ledger: nullable(Side),
   reported: nullable(Side),
-  difference: Type.Integer({ description: 'What was reported less what the ledger says, net.' }),
+  difference: Type.Integer({ description: 'The reported net amount minus the net amount in the ledger.' }),
   createdAt: Time,
 });
 
@@ -51,7 +51,7 @@ const ReconciliationSchema = resource('reconciliation', ['ok'], {
   hasMore: Type.Boolean(),
   nextCursor: nullable(Type.String()),
   counts: Type.Object(Object.fromEntries(reconciliations.map((result) => [result, Type.Integer()])), {
-    description: 'How many lines have which result, over all pages.',
+    description: 'The number of lines by result, over all pages.',
   }),
   totals: Type.Array(
     Type.Object({
@@ -139,7 +139,7 @@ export const reconciliationRoutes: readonly Route[] = [
     path: 'developer_api_reconciliation',
     scope: 'payments:read',
     tag: 'Settlement',
-    summary: "The providers' reports beside the ledger, line by line and in sum, newest first",
+    summary: "Compare the providers' reports with the ledger: lines, newest first, and totals",
     query: Query,
     response: ReconciliationSchema,
     responseName: 'Reconciliation',

@@ -1,3 +1,4 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import type { Reconciliation } from '../../kernel/settlement.ts';
 import type { Statement } from '../../kernel/table.ts';
@@ -34,10 +35,10 @@ const totalsOfDay: Statement = {
   text: totals.text.replace('($2::text is null or l.settled_on = $2)', 'l.settled_on = $2'),
 };
 
-/** Sums over all lines that a filter lets through; those of one day are found by the index. */
+/** Sums over all lines that match a filter. A filter by day uses the index. */
 export function findTotals(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   { settledOn, result, currency }: TotalFilter,
 ): PromiseLike<readonly TotalRow[]> {
   return reader.rows<TotalRow>(settledOn === undefined ? totals : totalsOfDay, [

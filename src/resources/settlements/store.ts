@@ -1,8 +1,9 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
 import { type SettlementLineRow, settlementLinesTable } from './table.ts';
 
-/** What a provider's report of a day sums to in one currency. */
+/** The totals of one day in one currency, over the reports of all providers. */
 export interface DayTotalRow {
   readonly settledOn: string;
   readonly currency: string;
@@ -24,7 +25,7 @@ const daysBefore: Statement = {
 
 export async function findDays(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   before: string,
   limit: number,
 ): Promise<readonly string[]> {
@@ -40,10 +41,10 @@ const totalsOfDays: Statement = {
     group by 1, 2 order by 1 desc, 2`,
 };
 
-/** Totals of all days from one to another; a day without any line has none. */
+/** Totals of all days in a range, both ends included. A day without lines has no totals. */
 export function findTotals(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   from: string,
   to: string,
 ): PromiseLike<readonly DayTotalRow[]> {
@@ -57,10 +58,10 @@ const linesOfDay: Statement = {
     order by l.id limit $4`,
 };
 
-/** What the providers reported on a day, in the order in which it was settled. */
+/** The lines that the providers reported for a day, in settlement order. */
 export function findLines(
   reader: Reader,
-  orgId: string,
+  orgId: Id<'organization'>,
   day: string,
   afterId: string,
   limit: number,

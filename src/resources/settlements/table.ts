@@ -1,26 +1,27 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reconciliation } from '../../kernel/settlement.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
-/** A line of a provider's report beside what our ledger says of it. */
+/** A line of a provider's report, with the corresponding amounts in the ledger. */
 export interface SettlementLineRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  /** The day of the report, by the clock of the application. */
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'settlement_line'>;
+  readonly appId: Id<'application'>;
+  /** The day of the report, by the application clock. */
   readonly settledOn: string;
   readonly provider: string;
   readonly providerTransactionId: string;
-  readonly paymentId: string | null;
-  readonly transferId: string | null;
+  readonly paymentId: Id<'payment'> | null;
+  readonly transferId: Id<'transfer'> | null;
   readonly currency: string;
-  /** Null when the ledger knows nothing of it. */
+  /** Null when the ledger has no matching entry. */
   readonly ledgerGross: bigint | null;
   readonly ledgerFee: bigint | null;
   /** Null when the provider did not report it. */
   readonly gross: bigint | null;
   readonly fee: bigint | null;
   readonly result: Reconciliation;
-  readonly requestId: string;
+  readonly requestId: Id<'request'>;
   readonly createdAt: Instant;
 }
 

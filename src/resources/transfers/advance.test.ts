@@ -1,17 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { defaultApplicationSettings } from '../../kernel/application-settings.ts';
 import type { CommandContext, LoadedRows } from '../../kernel/command.ts';
+import { formatId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { fireTransfer, stepSeconds, transferDue, transferReads } from './advance.ts';
+import { fireTransfer, transferReads } from './advance.ts';
+import type { TransferAction } from './machine.ts';
+import { stepDelaysMs, transferDue } from './scenario.ts';
 import { type TransferRow, transferStates } from './table.ts';
 
 const start = Date.parse('2026-11-15T09:30:00.000Z');
 const second = 1_000;
 
 const row = (more: Partial<TransferRow> = {}): TransferRow => ({
-  orgId: 'org_1',
-  id: 'trf_1',
-  appId: 'app_1',
+  orgId: formatId('organization', '1'),
+  id: formatId('transfer', '1'),
+  appId: formatId('application', '1'),
   status: 'quoted',
   version: 1,
   sourceCurrency: 'EUR',
@@ -46,10 +49,10 @@ const fundingExpiresAt = start + 24 * 3_600 * second;
 
 function context(now: number): CommandContext {
   return {
-    orgId: 'org_1',
-    appId: 'app_1',
+    orgId: formatId('organization', '1'),
+    appId: formatId('application', '1'),
     actor: { kind: 'system', id: 'timers' },
-    requestId: 'req_1',
+    requestId: formatId('request', '1'),
     ip: null,
     settings: defaultApplicationSettings,
     now,
@@ -63,12 +66,12 @@ const rows = (available: bigint): LoadedRows => ({
   balance: () => -available,
 });
 
-describe('what a transfer waits for', () => {
+describe('the next timer of a transfer', () => {
   it.each<[string, Partial<TransferRow>, string, number]>([
     ['a quote, to be accepted', {}, 'accept', 1],
-    ['a quote for nobody, to expire', { beneficiary: null }, 'expire', 1_800],
-    ['a quote at its end, to expire and not to be accepted', { expiresAt: start + second }, 'expire', 1],
-    ['an accepted one, for its money', { status: 'accepted', instants: { fundingExpiresAt } }, 'fund', 1],
+    ['a quote without a beneficiary, to expire', { beneficiary: null }, 'expire', 1_800],
+    ['a quote about to expire, to expire and not to be accepted', { expiresAt: start + second }, 'expire', 1],
+    ['an accepted one, to be funded', { status: 'accepted', instants: { fundingExpiresAt } }, 'fund', 1],
     ['a funded one, to be converted', { status: 'funded' }, 'convert', 1],
     ['a funded one, to be reviewed', { status: 'funded', scenario: 'review' }, 'review', 1],
     [
@@ -81,10 +84,10 @@ describe('what a transfer waits for', () => {
     ['one in review, to be rejected', { status: 'in_review', scenario: 'reject' }, 'reject', 60],
     ['a converted one, to be sent', { status: 'converted' }, 'send', 1],
     ['a converted one, to fail', { status: 'converted', scenario: 'fail:X' }, 'fail', 1],
-    ['a sent one, to arrive', { status: 'sent', sends: 1 }, 'complete', 3_600],
-    ['a sent one, to come back', { status: 'sent', sends: 1, scenario: 'return:X' }, 'return', 3_600],
+    ['a sent one, to complete', { status: 'sent', sends: 1 }, 'complete', 3_600],
+    ['a sent one, to be returned', { status: 'sent', sends: 1, scenario: 'return:X' }, 'return', 3_600],
     [
-      'one that was sent again, to arrive',
+      'one that was sent again, to complete',
       { status: 'sent', sends: 2, scenario: ['return:X', 'approve'] },
       'complete',
       3_600,
@@ -93,64 +96,67 @@ describe('what a transfer waits for', () => {
     expect(transferDue(row(more))).toEqual({ action, at: start + seconds * second });
   });
 
-  it('is nothing for what is at its end or needs somebody, and for what nobody set going', () => {
+  it('does not exist for a final transfer, or without autoAdvance and a deadline', () => {
     for (const status of ['completed', 'returned', 'refunded', 'canceled', 'expired', 'failed'] as const)
       expect(transferDue(row({ status }))).toBeNull();
     for (const status of ['funded', 'in_review', 'converted', 'sent'] as const)
       expect(transferDue(row({ status, autoAdvance: false }))).toBeNull();
   });
 
-  it('is its deadline, where it does not advance by itself', () => {
-    const still = { autoAdvance: false, instants: { fundingExpiresAt } };
-    expect(transferDue(row(still))).toEqual({ action: 'expire', at: row().expiresAt });
-    expect(transferDue(row({ ...still, status: 'accepted' }))).toEqual({
+  it('is its deadline without autoAdvance', () => {
+    const manual = { autoAdvance: false, instants: { fundingExpiresAt } };
+    expect(transferDue(row(manual))).toEqual({ action: 'expire', at: row().expiresAt });
+    expect(transferDue(row({ ...manual, status: 'accepted' }))).toEqual({
       action: 'expire',
       at: fundingExpiresAt,
     });
   });
 
-  it('has a delay for every step that a transfer takes by itself', () => {
+  it('has a delay for every automatic step', () => {
     const scenarios = ['approve', 'review', 'reject', 'return:X', 'fail:X'];
     const steps = scenarios.flatMap((scenario) =>
       transferStates.map(
         (status) => transferDue(row({ status, scenario, instants: { fundingExpiresAt } }))?.action,
       ),
     );
-    expect(new Set(steps.filter((step) => step !== undefined))).toEqual(new Set(Object.keys(stepSeconds)));
+    expect(new Set(steps.filter((step) => step !== undefined))).toEqual(new Set(Object.keys(stepDelaysMs)));
   });
 });
 
 describe('firing', () => {
-  it('takes the step at the instant that it is given', () => {
-    const { row: after, changes } = fireTransfer(row(), 'accept', context(start + second), rows(0n));
+  const fire = (of: TransferRow, action: TransferAction, at: number, available = 0n) =>
+    fireTransfer({ ok: true, row: of, changes: [] }, { action, at }, context(at), rows(available));
+
+  it('applies the step at the given instant', () => {
+    const { row: after, changes } = fire(row(), 'accept', start + second);
     expect(after).toMatchObject({ status: 'accepted', version: 2, updatedAt: start + second });
     expect(changes.map(({ event }) => event)).toEqual(['transfer.accepted']);
   });
 
   it('funds from a balance that covers it, and fails with the reason when it does not', () => {
     const poor = row({ status: 'accepted', fundFrom: 'balance', instants: { fundingExpiresAt } });
-    const fired = (available: bigint) => fireTransfer(poor, 'fund', context(start), rows(available)).row;
+    const fired = (available: bigint) => fire(poor, 'fund', start, available).row;
     expect(fired(10_050n)).toMatchObject({ status: 'funded', failureCode: null });
     expect(fired(10_049n)).toMatchObject({ status: 'failed', failureCode: 'insufficient_funds' });
     expect(fired(10_049n).instants).not.toHaveProperty('fundedAt');
   });
 
-  it('expires a quote whose acceptance came too late', () => {
-    const { row: after } = fireTransfer(row(), 'accept', context(row().expiresAt), rows(0n));
+  it('expires a quote that is accepted too late', () => {
+    const { row: after } = fire(row(), 'accept', row().expiresAt);
     expect(after.status).toBe('expired');
   });
 
-  it('refuses to take a step that is not open: that is our bug', () => {
-    expect(() => fireTransfer(row(), 'send', context(start), rows(0n))).toThrow('send is due of a transfer');
+  it('throws for a step that the state does not allow, because that is a bug', () => {
+    expect(() => fire(row(), 'send', start)).toThrow('send is due for a transfer');
   });
 });
 
-describe('what is read besides the transfer', () => {
-  it('is the balance and the lock of those who spend it, for one that is funded from it', () => {
+describe('the additional reads of a transfer', () => {
+  it('are the balance and the lock for spending it, if the transfer is funded from the balance', () => {
     expect(transferReads(row())).toEqual([]);
     expect(transferReads(undefined)).toEqual([]);
     expect(transferReads(row({ fundFrom: 'balance' }))).toEqual([
-      { resource: 'organization', id: 'org_1', lock: 'update' },
+      { resource: 'organization', id: formatId('organization', '1'), lock: 'update' },
       { balance: 'merchant_available', currency: 'EUR' },
     ]);
   });

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import type { Advance } from '../../kernel/advance.ts';
+import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import {
   failureDescription,
@@ -33,8 +33,9 @@ import {
   text,
 } from '../../kernel/schema.ts';
 import { reconciliations } from '../../kernel/settlement.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
-import { advanceTransfer, transferDue } from './advance.ts';
+import { type AdvanceTransfer, advanceTransfer } from './advance.ts';
 import {
   noTransferParams,
   type QuoteTransfer,
@@ -43,6 +44,7 @@ import {
   type TransferParams,
   transferMachine,
 } from './machine.ts';
+import { transferDue } from './scenario.ts';
 import {
   type Beneficiary,
   fundingSources,
@@ -54,14 +56,14 @@ import {
 
 const ScenarioName = Type.String({
   pattern: transferScenarioPattern,
-  description: 'A scenario of transfers; `return:` and `fail:` take any code behind them.',
+  description: 'A transfer scenario; `return:` and `fail:` are followed by any code.',
 });
 
 const Scenario = Type.Union(
   [ScenarioName, Type.Array(ScenarioName, { minItems: 1, maxItems: limits.scenarioListMax })],
   {
     description:
-      'What the simulated provider will do: one name, or a list for the times that the transfer is sent.',
+      'What the simulated provider will do: one name, or a list with one entry for each time the transfer is sent.',
   },
 );
 
@@ -99,14 +101,14 @@ const ReasonCode = Type.String({
   pattern: `^${reasonCodePattern}$`,
   description: 'One to 40 letters, digits and underscores.',
 });
-/** The known codes are listed, so that clients can name them; a provider may have others. */
+/** Lists the known codes for typed clients; a provider may have others. */
 const TransferFailureCode = Type.Union([Type.Enum(Object.keys(transferFailures)), ReasonCode]);
 const ReturnCode = Type.Union([Type.Enum(Object.keys(returnReasons)), ReasonCode]);
 const beneficiary = { beneficiary: Type.Optional(BeneficiaryBody) } as const;
 const returnCode = { returnCode: Type.Optional(ReasonCode) } as const;
 const failureCode = { failureCode: Type.Optional(ReasonCode) } as const;
 
-/** One form for each way to ask. On a way to a state, whatever is met on it takes its part of the body. */
+/** One variant for each way to advance. With `to`, each step on the path uses the fields that apply to it. */
 const AdvanceBody = Type.Union([
   strict({ action: Type.Literal('accept'), ...beneficiary }, component('TransferAdvanceAccept')),
   strict({ action: Type.Literal('return'), ...returnCode }, component('TransferAdvanceReturn')),
@@ -193,7 +195,7 @@ const TransferSchema = resource('transfer', transferMachine.states, {
   ledgerEntries: ExpandedEntries,
 });
 
-/** The database keeps the fields of JSON in an order of its own. */
+/** Restores the field order, which `jsonb` does not preserve. */
 function presentBeneficiary({ name, country, account }: Beneficiary): Beneficiary {
   return {
     name,
@@ -202,7 +204,7 @@ function presentBeneficiary({ name, country, account }: Beneficiary): Beneficiar
   };
 }
 
-export function presentTransfer(row: TransferRow): Presented {
+function presentTransfer(row: TransferRow): Presented {
   const { totalAmount, inverseRate } = shownQuote(row);
   return {
     object: 'transfer',
@@ -260,7 +262,7 @@ function quoteInput(body: Static<typeof QuoteBody>): QuoteTransfer {
     amount: BigInt(body.sourceAmount ?? body.targetAmount ?? 0),
     fundFrom: body.fundFrom ?? quoteDefaults.fundFrom,
     customerId: body.customerId ?? null,
-    beneficiary: body.beneficiary === undefined ? null : keptBeneficiary(body.beneficiary),
+    beneficiary: body.beneficiary === undefined ? null : normalizedBeneficiary(body.beneficiary),
     reference: body.reference ?? null,
     metadata: body.metadata ?? {},
     scenario: body.scenario ?? 'approve',
@@ -268,16 +270,16 @@ function quoteInput(body: Static<typeof QuoteBody>): QuoteTransfer {
   };
 }
 
-function keptBeneficiary(body: Static<typeof BeneficiaryBody>): Beneficiary {
+function normalizedBeneficiary(body: Static<typeof BeneficiaryBody>): Beneficiary {
   return body.country === undefined ? body : { ...body, country: body.country.toUpperCase() };
 }
 
-function advanceInput(body: Static<typeof AdvanceBody>): Advance<TransferParams> {
+function advanceInput(body: Static<typeof AdvanceBody>): AdvanceTransfer['request'] {
   if (!('action' in body) && !('to' in body)) return { by: 'next' };
   const params: TransferParams = {
     ...noTransferParams,
     ...('beneficiary' in body && body.beneficiary !== undefined
-      ? { beneficiary: keptBeneficiary(body.beneficiary) }
+      ? { beneficiary: normalizedBeneficiary(body.beneficiary) }
       : {}),
     ...('returnCode' in body && body.returnCode !== undefined ? { returnCode: body.returnCode } : {}),
     ...('failureCode' in body && body.failureCode !== undefined ? { failureCode: body.failureCode } : {}),
@@ -304,7 +306,7 @@ export const transferRoutes: readonly Route[] = [
     responseName: 'TransferList',
     read: listHandler('transfer', transfersTable, ['status', 'customerId', 'reference'], presentTransfer),
   },
-  {
+  writeRoute({
     ...meta,
     operationId: 'createTransfer',
     method: 'POST',
@@ -315,8 +317,8 @@ export const transferRoutes: readonly Route[] = [
     bodyName: 'TransferCreate',
     target: null,
     command: quoteTransfer,
-    input: ({ body }) => quoteInput(body as Static<typeof QuoteBody>),
-  },
+    input: ({ body }) => quoteInput(body),
+  }),
   {
     ...meta,
     operationId: 'retrieveTransfer',
@@ -326,22 +328,16 @@ export const transferRoutes: readonly Route[] = [
     summary: 'Retrieve a transfer',
     read: retrieveHandler('transfer', transfersTable, presentTransfer),
   },
-  {
+  advanceRoute({
     ...meta,
     operationId: 'advanceTransfer',
-    method: 'POST',
     path: 'developer_api_transfers/{id}/advance',
     scope: 'transfers:write',
     summary: 'Advance a transfer: by its scenario, by an `action`, or by the shortest way `to` a state',
     body: AdvanceBody,
     bodyName: 'TransferAdvance',
-    isBodyOptional: true,
-    expandsEntries: true,
     target: 'transfer',
     command: advanceTransfer,
-    input: ({ params, body }) => ({
-      id: params.id ?? '',
-      request: advanceInput(body as Static<typeof AdvanceBody>),
-    }),
-  },
+    request: advanceInput,
+  }),
 ];

@@ -129,7 +129,7 @@ const scenarios = [
   ...['review', 'reject', 'fail:R99', 'return:R03', 'settle_short', 'settle_missing'],
   ...['settle_duplicate', 'settle_unknown'],
 ];
-const played = [
+const scenarioSteps = [
   toFunded,
   [...toFunded, 'review'],
   [...toFunded, 'review', 'release'],
@@ -142,7 +142,7 @@ const situations: readonly Situation[] = [
   ...ways.map((steps) => situation(steps, { fundFrom: 'balance' })),
   situation([], { hasNoBeneficiary: true }),
   situation(['expire'], { hasNoBeneficiary: true }),
-  ...scenarios.flatMap((scenario) => played.map((steps) => situation(steps, { scenario }))),
+  ...scenarios.flatMap((scenario) => scenarioSteps.map((steps) => situation(steps, { scenario }))),
   situation([...toSent, 'return'], { scenario: ['return:R01', 'return:R02'] }),
   situation([...toSent, 'return', 'resend'], { scenario: ['return:R01', 'return:R02'] }),
   situation([...toSent, 'return', 'resend'], { scenario: ['return:R01', 'approve'] }),

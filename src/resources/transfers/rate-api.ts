@@ -51,18 +51,18 @@ function readRates(query: Static<typeof RatesQuery>, settings: ApplicationSettin
   const all = fxRatesFrom(source, settings);
   if (all.length === 0) {
     return refuse('invalid_request', {
-      message: `sourceCurrency is ${source}, for which there are no rates. Leave it out for the rates of USD.`,
+      message: `There are no rates from sourceCurrency ${source}. Omit it for the rates from USD.`,
       param: 'sourceCurrency',
     });
   }
-  const asked = target === undefined ? undefined : fxRateOf(source, target, settings);
-  if (target !== undefined && !asked) {
+  const requested = target === undefined ? undefined : fxRateOf(source, target, settings);
+  if (target !== undefined && !requested) {
     return refuse('invalid_request', {
-      message: `targetCurrency is ${target}, into which ${source} cannot be changed. Leave it out to see all.`,
+      message: `There is no rate from ${source} to targetCurrency ${target}. Omit it to list all rates.`,
       param: 'targetCurrency',
     });
   }
-  return { data: (asked ? [asked] : all).map(presentRate), hasMore: false, nextCursor: null };
+  return { data: (requested ? [requested] : all).map(presentRate), hasMore: false, nextCursor: null };
 }
 
 export const fxRateRoutes: readonly Route[] = [
@@ -72,7 +72,7 @@ export const fxRateRoutes: readonly Route[] = [
     path: 'developer_api_fx_rates',
     scope: 'transfers:read',
     tag: 'Transfers',
-    summary: 'The rates at which a currency is changed now, with the margin and the middle of the market',
+    summary: 'List the current exchange rates of a currency, with the margin and the mid-market rates',
     query: RatesQuery,
     response: list(FxRateSchema),
     responseName: 'FxRateList',

@@ -1,3 +1,4 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { Reconciliation } from '../../kernel/settlement.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
@@ -19,9 +20,9 @@ export const transferStates = [
 export const fundingSources = ['external', 'balance'] as const;
 
 export interface TransferRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'transfer'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof transferStates)[number];
   readonly version: number;
   readonly sourceCurrency: string;
@@ -29,24 +30,24 @@ export interface TransferRow {
   readonly sourceAmount: bigint;
   readonly targetAmount: bigint;
   readonly feeAmount: bigint;
-  /** Which of the two amounts was asked for: the other one follows from it, also when it is quoted anew. */
+  /** The side whose amount was requested. The other amount is computed from it, also when the transfer is requoted. */
   readonly fixedSide: 'source' | 'target';
   readonly rate: string;
   readonly midMarketRate: string;
   readonly marginBasisPoints: number;
   readonly fundFrom: (typeof fundingSources)[number];
-  /** Never shown: the record is neutral. */
+  /** Never part of a response: transfers have the same form for all providers. */
   readonly provider: string;
-  readonly customerId: string | null;
+  readonly customerId: Id<'customer'> | null;
   readonly beneficiary: Beneficiary | null;
   readonly reference: string | null;
   readonly metadata: Readonly<Record<string, string>>;
-  /** One name, or a list for the times it is sent. */
+  /** One name, or a list with one entry for each time the transfer is sent. */
   readonly scenario: string | readonly string[];
   readonly autoAdvance: boolean;
   readonly failureCode: string | null;
   readonly returnCode: string | null;
-  /** How often it was sent: a transfer that came back may be sent again. */
+  /** How often the transfer was sent: a returned transfer may be sent again. */
   readonly sends: number;
   readonly reconciliation: Reconciliation | null;
   readonly expiresAt: Instant;
@@ -61,7 +62,7 @@ export interface Beneficiary {
   readonly account?: string;
 }
 
-/** When what happened. */
+/** The instants of state changes. */
 export const transferInstantNames = [
   'acceptedAt',
   'fundingExpiresAt',
@@ -110,6 +111,6 @@ export const transfersTable = defineTable<TransferRow>('transfers', ['org_id', '
   updatedAt: 'timestamptz',
 });
 
-export type TransferInstants = {
+type TransferInstants = {
   readonly [Name in (typeof transferInstantNames)[number]]?: Instant | undefined;
 };

@@ -127,7 +127,10 @@ describe('a transfer', () => {
       const runner = opened();
       const { id } = reached(runner, 'converted');
       const { failure } = expectOk(advance(runner, id, { action: 'fail', failureCode }));
-      expect(failure).toMatchObject({ code: failureCode, message: expect.stringMatching(/of its own/) });
+      expect(failure).toMatchObject({
+        code: failureCode,
+        message: expect.stringMatching(/its own reason code/),
+      });
     },
   );
 

@@ -6,7 +6,7 @@ import { limits } from '../../kernel/limits.ts';
 import { listRequest, pageOf } from '../../kernel/list.ts';
 import { type Route, withinReach } from '../../kernel/route.ts';
 import { idQuery, list, listQuery, text } from '../../kernel/schema.ts';
-import { findDelivery, withHeld } from './delivery-store.ts';
+import { findDelivery, withHeldFlag } from './delivery-store.ts';
 import { type DeliveryRow, deliveriesTable, deliveryStates } from './delivery-table.ts';
 import { DeliveryDetail, DeliverySchema, presentDelivery, presentDeliveryDetail } from './delivery-views.ts';
 
@@ -38,8 +38,8 @@ export const deliveryRoutes: readonly Route[] = [
       if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
       return reader.rows<DeliveryRow>(request.statement, request.values).then(async (rows) => {
         const { rows: found, hasMore, nextCursor } = pageOf(rows, request.limit);
-        const shown = await withHeld(reader, orgId, found);
-        return { data: shown.map(presentDelivery), hasMore, nextCursor };
+        const deliveries = await withHeldFlag(reader, orgId, found);
+        return { data: deliveries.map(presentDelivery), hasMore, nextCursor };
       });
     },
   },
@@ -47,7 +47,7 @@ export const deliveryRoutes: readonly Route[] = [
     ...meta,
     operationId: 'retrieveWebhookDelivery',
     path: 'developer_api_webhook_deliveries/{id}',
-    summary: 'Retrieve a delivery with every attempt, what was sent and what was answered',
+    summary: 'Retrieve a delivery with its attempts, each with request and response',
     response: DeliveryDetail,
     responseName: 'DeliveryDetail',
     read: async ({ reader, principal, params }) => {

@@ -1,31 +1,35 @@
 import type { EventRow } from '../../kernel/event.ts';
+import type { Id } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { minuteMs } from '../../kernel/time.ts';
 import { eventsTable } from '../events/table.ts';
 import { type AttemptRow, attemptsTable, type DeliveryRow, deliveriesTable } from './delivery-table.ts';
 import type { ShownDelivery } from './delivery-views.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 
-const heldOf: Statement = {
+const disabledEndpoints: Statement = {
   name: 'webhooks_disabled_of',
   text: `select w.id from unnest($2::text[]) as k(id) cross join lateral (
       select w.id from webhooks w where w.org_id = $1 and w.id = k.id and w.status = 'disabled' offset 0) w`,
 };
 
-/** Deliveries with what can be said only by looking at their endpoints. */
-export async function withHeld(
+/** Adds to each delivery whether it is held because its endpoint is disabled. */
+export async function withHeldFlag(
   reader: Rows,
-  orgId: string,
+  orgId: Id<'organization'>,
   rows: readonly DeliveryRow[],
 ): Promise<readonly ShownDelivery[]> {
   const pending = rows.filter(({ status }) => status === 'pending').map(({ webhookId }) => webhookId);
-  const closed = new Set(
+  const disabled = new Set(
     pending.length === 0
       ? []
-      : (await reader.rows<{ id: string }>(heldOf, [orgId, [...new Set(pending)]])).map(({ id }) => id),
+      : (await reader.rows<{ id: string }>(disabledEndpoints, [orgId, [...new Set(pending)]])).map(
+          ({ id }) => id,
+        ),
   );
-  return rows.map((row) => ({ ...row, isHeld: closed.has(row.webhookId) }));
+  return rows.map((row) => ({ ...row, isHeld: disabled.has(row.webhookId) }));
 }
 
 const one: Statement = {
@@ -54,7 +58,7 @@ export interface DeliveryDetail {
 
 export async function findDelivery(
   reader: Rows,
-  orgId: string,
+  orgId: Id<'organization'>,
   id: string,
 ): Promise<DeliveryDetail | undefined> {
   const [delivery] = await reader.rows<DeliveryDetail['delivery']>(one, [orgId, id]);
@@ -63,14 +67,14 @@ export async function findDelivery(
     reader.rows<EventRow>(eventOf, [orgId, delivery.eventId]),
     reader.rows<AttemptRow>(attemptsOf, [orgId, id]),
   ]);
-  if (!event) throw new Error(`${id} is a delivery of an event that is not there`);
+  if (!event) throw new Error(`${id} is a delivery of a missing event`);
   return { delivery, event, attempts };
 }
 
-/** An attempt that an advance of the clock has brought about. */
+/** An attempt that a clock advance triggered. */
 export interface AttemptOfRequest {
   readonly at: Instant;
-  readonly deliveryId: string;
+  readonly deliveryId: Id<'delivery'>;
   readonly status: DeliveryRow['status'];
   readonly eventType: string;
 }
@@ -80,13 +84,13 @@ const attemptsOfRequest: Statement = {
   text: `select a.at, a.delivery_id as "deliveryId", a.status, d.event_type as "eventType" from delivery_attempts a
     cross join lateral (select d.event_type from deliveries d where d.org_id = a.org_id and d.id = a.delivery_id offset 0) d
     where a.org_id = $1 and a.request_id = $2 order by a.at, a.delivery_id, a.number limit $3`,
-  msMax: 60_000,
+  msMax: minuteMs,
 };
 
 export function findAttemptsOfRequest(
   reader: Rows,
-  orgId: string,
-  requestId: string,
+  orgId: Id<'organization'>,
+  requestId: Id<'request'>,
   limit: number,
 ): PromiseLike<readonly AttemptOfRequest[]> {
   return reader.rows<AttemptOfRequest>(attemptsOfRequest, [orgId, requestId, limit]);
@@ -100,8 +104,8 @@ const countOfRequest: Statement = {
 
 export async function countAttemptsOfRequest(
   reader: Rows,
-  orgId: string,
-  requestId: string,
+  orgId: Id<'organization'>,
+  requestId: Id<'request'>,
   limit: number,
 ): Promise<number> {
   const [counted] = await reader.rows<{ n: number }>(countOfRequest, [orgId, requestId, limit]);
@@ -109,16 +113,16 @@ export async function countAttemptsOfRequest(
 }
 
 export interface Outstanding {
-  /** Due and not yet answered, sent or not. */
+  /** Due deliveries without a response, sent or not. */
   readonly due: number;
-  /** When the first of them is due. */
+  /** When the first due delivery is due. */
   readonly nextAt: Instant | null;
-  /** How many of them were due before the instant that a clock has reached. */
+  /** How many of them were due before the current instant of the clock. */
   readonly passedOver: number;
 }
 
 /**
- * What an application's enabled endpoints still have to be sent up to an instant. A first attempt is due at once, so its
+ * The pending deliveries to the enabled endpoints of an application up to an instant. A first attempt is due immediately, so its
  * instant is that of its event.
  */
 const outstanding: Statement = {
@@ -133,7 +137,7 @@ const outstanding: Statement = {
 
 export async function findOutstanding(
   reader: Rows,
-  { orgId, appId }: { readonly orgId: string; readonly appId: string },
+  { orgId, appId }: { readonly orgId: Id<'organization'>; readonly appId: Id<'application'> },
   until: Instant,
   limit: number,
   reached: Instant = until,

@@ -1,38 +1,40 @@
 import type { RequestedDelivery } from '../../kernel/command.ts';
 import type { EventRow } from '../../kernel/event.ts';
+import { matchesEventFilterSql } from '../../kernel/event-filter.ts';
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const deliveryStates = ['pending', 'succeeded', 'failed'] as const;
 
 /**
- * One event on its way to one endpoint. It is made with the change that it tells of, and is pending until the receiver has
- * answered with a 2xx or the attempts of its retry profile are used up. A replay is a delivery of its own.
+ * The delivery of one event to one endpoint. It is created in the same transaction as the change that emits the event, and is
+ * pending until the receiver responds with 2xx or the retry profile is exhausted. A replay is a separate delivery.
  */
 export interface DeliveryRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
-  readonly webhookId: string;
-  readonly eventId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'delivery'>;
+  readonly appId: Id<'application'>;
+  readonly webhookId: Id<'webhook'>;
+  readonly eventId: Id<'event'>;
   readonly eventType: string;
   readonly trigger: 'event' | 'replay' | 'test';
-  readonly replayId: string | null;
+  readonly replayId: Id<'replay'> | null;
   readonly status: (typeof deliveryStates)[number];
-  /** All that are in the history. */
+  /** All attempts in the history. */
   readonly attempts: number;
-  /** Those that count for the retry profile: one that was cut short by us does not. */
+  /** The attempts that count for the retry profile. An attempt that Sandbank aborted does not count. */
   readonly tries: number;
-  /** By the clock of the application. */
+  /** By the application clock. */
   readonly dueAt: Instant;
-  /** Wall time until which the process that sends it is believed to live. */
+  /** The end of the sending process's lease. Wall time. */
   readonly leaseUntil: Instant | null;
-  /** The number of its last claim. Whoever has another one has lost it, and may not write what came of it. */
+  /** The fencing token of the last claim. A process with an older token has lost the claim and must not write a result. */
   readonly token: number;
   readonly lastResponseStatus: number | null;
   readonly lastError: string | null;
   /** The fault plan that hit it. */
-  readonly faultPlanId: string | null;
-  /** Wall time until which it waits to be overtaken by another one, as a fault plan has it. */
+  readonly faultPlanId: Id<'fault_plan'> | null;
+  /** Until when a `reorder` fault holds the delivery so that another one overtakes it. Wall time. */
   readonly heldUntil: Instant | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -61,8 +63,8 @@ export const deliveriesTable = defineTable<DeliveryRow>('deliveries', ['org_id',
   updatedAt: 'timestamptz',
 });
 
-/** A first attempt is due whatever the clock says, also when it is put back afterwards. */
-export const atOnce: Instant = 0;
+/** A first attempt is due at any clock time, even if the clock is set back later. */
+export const dueImmediately: Instant = 0;
 
 /** The row of a delivery that a command requests. */
 export function newDelivery(requested: RequestedDelivery): DeliveryRow {
@@ -71,7 +73,7 @@ export function newDelivery(requested: RequestedDelivery): DeliveryRow {
     status: 'pending',
     attempts: 0,
     tries: 0,
-    dueAt: atOnce,
+    dueAt: dueImmediately,
     leaseUntil: null,
     token: 0,
     lastResponseStatus: null,
@@ -83,10 +85,10 @@ export function newDelivery(requested: RequestedDelivery): DeliveryRow {
   };
 }
 
-/** One request to a receiver and what came of it. */
+/** One request to a receiver and its result. */
 export interface AttemptRow {
-  readonly orgId: string;
-  readonly deliveryId: string;
+  readonly orgId: Id<'organization'>;
+  readonly deliveryId: Id<'delivery'>;
   readonly number: number;
   readonly at: Instant;
   /** Wall time. */
@@ -97,12 +99,12 @@ export interface AttemptRow {
   readonly responseBody: string | null;
   readonly durationMs: number;
   readonly error: string | null;
-  /** Where the delivery stood after it. */
+  /** The delivery status after this attempt. */
   readonly status: DeliveryRow['status'];
-  /** The advance of the clock that it was part of. */
-  readonly requestId: string | null;
+  /** The clock advance that triggered it. */
+  readonly requestId: Id<'request'> | null;
   /** The fault plan that hit it. */
-  readonly faultPlanId: string | null;
+  readonly faultPlanId: Id<'fault_plan'> | null;
   readonly bodiesCleared: boolean;
 }
 
@@ -128,7 +130,7 @@ export const attemptsTable = defineTable<AttemptRow>(
   },
 );
 
-/** What is needed of an event to find the endpoints that want it. */
+/** The fields of an event that are needed to find its subscribed endpoints. */
 export type AnnouncedEvent = Pick<EventRow, 'orgId' | 'id' | 'appId' | 'type' | 'resourceId' | 'createdAt'>;
 
 export const announcedTable = defineTable<AnnouncedEvent>('events', ['org_id', 'id'], {
@@ -140,6 +142,5 @@ export const announcedTable = defineTable<AnnouncedEvent>('events', ['org_id', '
   createdAt: 'timestamptz',
 });
 
-/** The same in SQL: whether the endpoint `w` wants the event `e`. An endpoint is not told of itself. */
-export const wantsEvent =
-  "w.event_types ?| array['*', e.type, split_part(e.type, '.', 1) || '.*'] and w.id <> e.resource_id";
+/** Whether the endpoint `w` subscribes to the event `e`, in SQL. An endpoint does not receive events about itself. */
+export const wantsEvent = `${matchesEventFilterSql('w.event_types', 'e.type')} and w.id <> e.resource_id`;

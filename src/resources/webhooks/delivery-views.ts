@@ -5,7 +5,7 @@ import { instantToText, shownInstant } from '../../kernel/list.ts';
 import { component, id, nullable, resource, Time } from '../../kernel/schema.ts';
 import { type AttemptRow, type DeliveryRow, deliveryStates } from './delivery-table.ts';
 
-/** How deliveries are shown: in lists, and with their attempts where one is looked at. */
+/** The response schemas of deliveries: in lists without attempts, and a single one with its attempts. */
 export const DeliverySchema = resource('delivery', deliveryStates, {
   id: id('delivery'),
   webhookId: id('webhook'),
@@ -15,7 +15,7 @@ export const DeliverySchema = resource('delivery', deliveryStates, {
   replayId: nullable(id('replay')),
   attemptCount: Type.Integer({ minimum: 0 }),
   nextAttemptAt: nullable(Time),
-  held: Type.Boolean({ description: 'It waits, because its endpoint is disabled.' }),
+  held: Type.Boolean({ description: 'Whether the delivery waits because its endpoint is disabled.' }),
   lastResponseStatus: nullable(Type.Integer()),
   lastError: nullable(Type.String()),
   faultPlanId: nullable(id('fault_plan')),
@@ -29,27 +29,25 @@ const AttemptSchema = Type.Object({
   number: Type.Integer({ minimum: 1 }),
   at: Time,
   sentAt: Type.String({ format: 'date-time', description: 'Wall time, as in `webhook-timestamp`.' }),
-  status: Type.Enum([...deliveryStates], { description: 'Where the delivery stood after it.' }),
+  status: Type.Enum([...deliveryStates], { description: 'The delivery status after this attempt.' }),
   requestHeaders: Headers,
   responseStatus: nullable(Type.Integer()),
   responseHeaders: Headers,
   responseBody: nullable(Type.String({ description: 'The first 16 KiB.' })),
   durationMs: Type.Integer({ minimum: 0 }),
   error: nullable(Type.String()),
-  faultPlanId: nullable(
-    Type.String({ ...id('fault_plan'), description: 'The fault plan that hit this attempt.' }),
-  ),
+  faultPlanId: nullable(id('fault_plan', { description: 'The fault plan that hit this attempt.' })),
   bodiesCleared: Type.Boolean({ description: 'Headers and bodies were cleared because of their age.' }),
 });
 
 export const DeliveryDetail = Type.Object({
   ...DeliverySchema.properties,
   url: Type.String(),
-  requestBody: Type.String({ description: 'The very text that is signed and sent.' }),
+  requestBody: Type.String({ description: 'The exact text that is signed and sent.' }),
   attempts: Type.Array(AttemptSchema),
 });
 
-/** A delivery and whether its endpoint is open. */
+/** A delivery, and whether its endpoint is disabled. */
 export interface ShownDelivery extends DeliveryRow {
   readonly isHeld: boolean;
 }

@@ -1,8 +1,10 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import { caseNames, Examination } from '../../examiner/schema.ts';
 import type { EventType } from '../../kernel/event.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import type { Route } from '../../kernel/route.ts';
 import { strict } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { beginExamination } from './examination-commands.ts';
 
 export function examinationRoutes(catalogue: readonly EventType[]): readonly Route[] {
@@ -20,20 +22,20 @@ export function examinationRoutes(catalogue: readonly EventType[]): readonly Rou
         catalogue.map(({ type }) => type),
         {
           description:
-            'Events of this type are sent; else `payment.created`, or the first that the endpoint wants.',
+            'The type of the events to send. Default: `payment.created`, or the first type that the endpoint subscribes to.',
         },
       ),
     ),
   });
   return [
-    {
+    writeRoute({
       operationId: 'examineWebhook',
       method: 'POST',
       path: 'developer_api_webhooks/{id}/examine',
       scope: 'webhooks:write',
       tag: 'Webhooks',
       summary:
-        'Attack the endpoint with forged, stale, repeated and odd requests, and grade how its receiver stands it',
+        'Attack the endpoint with forged, stale, repeated and unusual requests, and grade how its receiver handles them',
       body: ExamineBody,
       bodyName: 'WebhookExamination',
       isBodyOptional: true,
@@ -41,7 +43,8 @@ export function examinationRoutes(catalogue: readonly EventType[]): readonly Rou
       responseName: 'Examination',
       target: 'webhook',
       command: beginExamination,
-      input: ({ params, body }) => ({ id: params.id ?? '', ...(body as Static<typeof ExamineBody>) }),
-    },
+      input: ({ params, body }) => ({ id: idFrom('webhook', params.id), ...body }),
+      prepare: ({ requested, request }, { runs }) => runs.examineWebhook(requested, request),
+    }),
   ];
 }

@@ -1,10 +1,13 @@
-import { accepted, type CommandKind } from '../../kernel/command.ts';
+import { accepted, type CommandKind, type PreparedCommand } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
+import { minuteMs } from '../../kernel/time.ts';
 import { findWithinReach } from './machine.ts';
+import type { WebhookRow } from './table.ts';
 
 export interface BeginExamination {
-  readonly id: string;
+  readonly id: Id<'webhook'>;
   /** Another request of this process examines the same endpoint. */
   readonly isRunning: boolean;
   /** The process has reached its limit of concurrent examinations, for the organization or in total. */
@@ -12,16 +15,17 @@ export interface BeginExamination {
 }
 
 /** Longer than an examination may take. */
-const deadAfterMs = 60_000;
+const deadAfterMs = minuteMs;
 const retryAfterSeconds = 5;
 
 /**
- * The first command of an examination: it says who examines what, and gives the endpoint as it is now. Nothing is changed,
- * and no event is made: what is sent is no news, and stays out of the log of deliveries.
+ * The first command of an examination: adds an audit entry and returns the current endpoint. It changes no row and emits no
+ * event: examination requests are not real events and do not appear in the delivery log.
  */
-export const beginExamination: CommandKind<BeginExamination> = {
+export const beginExamination: PreparedCommand<BeginExamination, { readonly webhook: WebhookRow }> = {
   name: 'webhooks.examine',
   success: 'ok',
+  needsPrepare: true,
   retakenAfterMs: deadAfterMs,
   reads: ({ id }) => [{ resource: 'webhook', id, lock: 'share' }],
   decide: ({ id, isRunning, isBusy }, context, rows) => {
@@ -36,13 +40,13 @@ export const beginExamination: CommandKind<BeginExamination> = {
     return {
       ...accepted([], 'webhook', webhook),
       isInterim: true,
-      fields: { begun: { webhook } },
+      result: { webhook },
     };
   },
 };
 
 export interface ConcludeExamination {
-  readonly webhookId: string;
+  readonly webhookId: Id<'webhook'>;
   readonly shown: Presented;
 }
 

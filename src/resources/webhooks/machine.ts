@@ -5,19 +5,20 @@ import {
   type CommandKind,
   change,
   type LoadedRows,
+  type PreparedCommand,
   reachesApplication,
 } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstant } from '../../kernel/list.ts';
-import { allowedActions, defineMachine, refuseMove } from '../../kernel/machine.ts';
+import { type ActionOf, allowedActions, defineMachine, refuseMove } from '../../kernel/machine.ts';
 import { failingMsMax } from '../../kernel/retry.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { type StoredSecret, type WebhookRow, webhookStates } from './table.ts';
 
-export const webhookMachine = defineMachine<WebhookRow>({
+export const webhookMachine = defineMachine<WebhookRow>()({
   resource: 'webhook',
   states: webhookStates,
   moves: [
@@ -56,7 +57,9 @@ export const webhookMachine = defineMachine<WebhookRow>({
   },
 });
 
-/** What answers and events show of an endpoint: never its secret. */
+type WebhookAction = ActionOf<typeof webhookMachine>;
+
+/** The form of an endpoint in responses and events. Never includes its secret. */
 export function presentWebhook(row: WebhookRow): Presented {
   const [current, previous] = row.secrets;
   return {
@@ -89,7 +92,7 @@ export type WebhookFields = Pick<
 export const webhookSecretPattern =
   '^whsec_(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$';
 
-/** A secret that was made, or given, for an endpoint: as it is shown this once, and as it is kept. */
+/** A new secret, generated or from the client: in plain text for the response, and sealed for the database. */
 export interface NewSecret {
   readonly secret: string;
   readonly sealed: string;
@@ -97,31 +100,32 @@ export interface NewSecret {
 
 export interface CreateWebhook extends NewSecret {
   readonly fields: WebhookFields;
-  /** What the guard has against the URL. */
+  /** The reason why the address guard rejects the URL; null if it does not. */
   readonly urlProblem: string | null;
-  /** How many the application has already. */
+  /** The number of endpoints that the application already has. */
   readonly others: number;
-  /** How many of them lead to the host of the URL. */
+  /** How many of them have the same host. */
   readonly othersAtHost: number;
 }
 
-/** An endpoint to be is refused for its URL, which the guard has looked at, or because there are too many. */
-export const createWebhook: CommandKind<CreateWebhook> = {
+/** Refused if the address guard rejects the URL, or if there are too many endpoints. */
+export const createWebhook: PreparedCommand<CreateWebhook> = {
   name: 'webhooks.create',
   success: 'created',
+  needsPrepare: true,
   answersWithSecret: true,
   reads: () => [],
-  decide: ({ fields, urlProblem, others, othersAtHost, ...made }, context) => {
+  decide: ({ fields, urlProblem, others, othersAtHost, ...newSecret }, context) => {
     if (urlProblem !== null) return refuseUrl(urlProblem);
     if (others >= limits.webhooksPerApplicationMax) return refuse('webhook_limit_reached');
     if (othersAtHost >= limits.webhooksPerHostMax) return refuseHost();
     // From here it must succeed.
-    const row = newWebhook(fields, made, context);
-    return withSecret(accepted([change(webhookMachine, 'create', null, row)], 'webhook', row), made);
+    const row = newWebhook(fields, newSecret, context);
+    return withSecret(accepted([change(webhookMachine, 'create', null, row)], 'webhook', row), newSecret);
   },
 };
 
-function newWebhook(fields: WebhookFields, made: NewSecret, context: CommandContext): WebhookRow {
+function newWebhook(fields: WebhookFields, newSecret: NewSecret, context: CommandContext): WebhookRow {
   const { orgId, appId, now, suffix } = context;
   if (appId === null) throw new Error('a webhook belongs to an application');
   return {
@@ -131,7 +135,7 @@ function newWebhook(fields: WebhookFields, made: NewSecret, context: CommandCont
     status: 'enabled',
     version: 1,
     ...fields,
-    secrets: [kept(made)],
+    secrets: [storedSecret(newSecret)],
     disabledReason: null,
     since: now,
     createdAt: now,
@@ -140,25 +144,25 @@ function newWebhook(fields: WebhookFields, made: NewSecret, context: CommandCont
 }
 
 export interface DeclareWebhook extends NewSecret {
-  readonly id: string;
-  readonly appId: string;
+  readonly id: Id<'webhook'>;
+  readonly appId: Id<'application'>;
   readonly fields: WebhookFields;
 }
 
-/** The seed file: makes the endpoint so. One that was disabled stays so; a secret that is the same stays as it is. */
+/** Creates or updates an endpoint from the seed file. A disabled endpoint stays disabled; an equal secret is not replaced. */
 export const declareWebhook: CommandKind<DeclareWebhook & { readonly isSameSecret: boolean }> = {
   name: 'webhooks.declare',
   success: 'ok',
   reads: ({ id }) => [{ resource: 'webhook', id, lock: 'update' }],
-  decide: ({ id, appId, fields, isSameSecret, ...made }, context, rows) => {
+  decide: ({ id, appId, fields, isSameSecret, ...newSecret }, context, rows) => {
     const before = rows.get<WebhookRow>('webhook', id);
     if (!before) {
-      const row = { ...newWebhook(fields, made, { ...context, appId }), id };
+      const row = { ...newWebhook(fields, newSecret, { ...context, appId }), id };
       return accepted([change(webhookMachine, 'create', null, row)], 'webhook', row);
     }
-    const secrets = isSameSecret ? before.secrets : [kept(made)];
+    const secrets = isSameSecret ? before.secrets : [storedSecret(newSecret)];
     if (isSameSecret && isSame(before, fields)) return accepted([], 'webhook', before);
-    return moved('update', before, { ...before, ...fields, secrets }, context);
+    return moveWebhook('update', before, { ...before, ...fields, secrets }, context);
   },
 };
 
@@ -173,50 +177,52 @@ function isSame(row: WebhookRow, fields: WebhookFields): boolean {
 }
 
 export interface UpdateWebhook {
-  readonly id: string;
+  readonly id: Id<'webhook'>;
   readonly fields: Partial<WebhookFields>;
   readonly urlProblem: string | null;
-  /** How many others of the application lead to the host of a new URL. */
+  /** How many other endpoints of the application have the host of a new URL. */
   readonly othersAtHost: number;
 }
 
-export const updateWebhook: CommandKind<UpdateWebhook> = {
+export const updateWebhook: PreparedCommand<UpdateWebhook> = {
   name: 'webhooks.update',
   success: 'ok',
+  needsPrepare: true,
   reads: readsWebhook,
   decide: ({ id, fields, urlProblem, othersAtHost }, context, rows) => {
     const found = findFor('update', id, context, rows);
     if (!found.ok) return found;
     if (urlProblem !== null) return refuseUrl(urlProblem);
     if (othersAtHost >= limits.webhooksPerHostMax) return refuseHost();
-    return moved('update', found.row, { ...found.row, ...fields }, context);
+    return moveWebhook('update', found.row, { ...found.row, ...fields }, context);
   },
 };
 
 export interface RotateSecret extends NewSecret {
-  readonly id: string;
+  readonly id: Id<'webhook'>;
   readonly overlapSeconds: number;
 }
 
-/** The new secret signs at once. The old one signs beside it until its end, so that receivers can change over at leisure. */
-export const rotateSecret: CommandKind<RotateSecret> = {
+/** The new secret signs immediately. The old one also signs until it expires, so that receivers have time to switch. */
+export const rotateSecret: PreparedCommand<RotateSecret> = {
   name: 'webhooks.rotate_secret',
   success: 'ok',
+  needsPrepare: true,
   answersWithSecret: true,
   reads: readsWebhook,
-  decide: ({ id, overlapSeconds, ...made }, context, rows) => {
+  decide: ({ id, overlapSeconds, ...newSecret }, context, rows) => {
     const found = findFor('rotate_secret', id, context, rows);
     if (!found.ok) return found;
     const [current] = found.row.secrets;
-    // By the wall clock: a frozen application clock would let the old secret sign for ever.
+    // Wall time: with a frozen application clock the old secret would never expire.
     const expiresAt = context.wallNow + overlapSeconds * 1_000;
     const old = current && overlapSeconds > 0 ? [{ ...current, expiresAt }] : [];
-    const row = { ...found.row, secrets: [kept(made), ...old] };
-    return withSecret(moved('rotate_secret', found.row, row, context), made);
+    const row = { ...found.row, secrets: [storedSecret(newSecret), ...old] };
+    return withSecret(moveWebhook('rotate_secret', found.row, row, context), newSecret);
   },
 };
 
-export const disableWebhook: CommandKind<{ readonly id: string }> = {
+export const disableWebhook: CommandKind<{ readonly id: Id<'webhook'> }> = {
   name: 'webhooks.disable',
   success: 'ok',
   reads: readsWebhook,
@@ -227,13 +233,13 @@ export const disableWebhook: CommandKind<{ readonly id: string }> = {
 };
 
 export interface GiveUpWebhook {
-  readonly id: string;
+  readonly id: Id<'webhook'>;
   readonly reason: 'gone' | 'failing';
-  /** Since when every attempt has failed. */
+  /** Since when all attempts have failed. */
   readonly failingSince: Instant;
 }
 
-/** Sandbank itself disables an endpoint. It may have been enabled again meanwhile, which begins the count anew. */
+/** Disables an endpoint automatically. Not if it was enabled again in the meantime, because that restarts the failing period. */
 export const giveUpWebhook: CommandKind<GiveUpWebhook> = {
   name: 'webhooks.give_up',
   success: 'ok',
@@ -246,7 +252,7 @@ export const giveUpWebhook: CommandKind<GiveUpWebhook> = {
   },
 };
 
-export const enableWebhook: CommandKind<{ readonly id: string }> = {
+export const enableWebhook: CommandKind<{ readonly id: Id<'webhook'> }> = {
   name: 'webhooks.enable',
   success: 'ok',
   reads: readsWebhook,
@@ -254,27 +260,27 @@ export const enableWebhook: CommandKind<{ readonly id: string }> = {
     const found = findFor('enable', id, context, rows);
     if (!found.ok) return found;
     const row: WebhookRow = { ...found.row, status: 'enabled', disabledReason: null, since: context.now };
-    return moved('enable', found.row, row, context);
+    return moveWebhook('enable', found.row, row, context);
   },
 };
 
-export function disabled(
+function disabled(
   before: WebhookRow,
   disabledReason: WebhookRow['disabledReason'],
   context: CommandContext,
 ): Accepted {
   const row: WebhookRow = { ...before, status: 'disabled', disabledReason, since: context.now };
-  return moved('disable', before, row, context);
+  return moveWebhook('disable', before, row, context);
 }
 
-function readsWebhook({ id }: { readonly id: string }) {
+function readsWebhook({ id }: { readonly id: Id<'webhook'> }) {
   return [{ resource: 'webhook', id, lock: 'update' }] as const;
 }
 
-/** The guards that every move begins with, in their documented order: existence, then state. */
+/** The checks at the start of every move, in their documented order: existence, then state. */
 export function findFor(
-  action: string,
-  id: string,
+  action: WebhookAction,
+  id: Id<'webhook'>,
   context: CommandContext,
   rows: LoadedRows,
 ): { readonly ok: true; readonly row: WebhookRow } | Refusal {
@@ -283,9 +289,9 @@ export function findFor(
   return refuseMove(webhookMachine, action, row) ?? { ok: true, row };
 }
 
-/** To an API key, a webhook of another application does not exist. */
+/** For an API key, a webhook of another application is reported as not found. */
 export function findWithinReach(
-  id: string,
+  id: Id<'webhook'>,
   context: CommandContext,
   rows: LoadedRows,
 ): WebhookRow | undefined {
@@ -293,7 +299,12 @@ export function findWithinReach(
   return row && reachesApplication(context, row.appId) ? row : undefined;
 }
 
-function moved(action: string, before: WebhookRow, after: WebhookRow, context: CommandContext): Accepted {
+function moveWebhook(
+  action: WebhookAction,
+  before: WebhookRow,
+  after: WebhookRow,
+  context: CommandContext,
+): Accepted {
   const row = { ...after, version: before.version + 1, updatedAt: context.now };
   return accepted([change(webhookMachine, action, before, row)], 'webhook', row);
 }
@@ -306,11 +317,11 @@ function refuseHost(): Refusal {
   return refuse('webhook_host_limit_reached', { param: '/url' });
 }
 
-function kept({ secret, sealed }: NewSecret): StoredSecret {
+function storedSecret({ secret, sealed }: NewSecret): StoredSecret {
   return { sealed, hint: secret.replace(/=+$/, '').slice(-4), expiresAt: null };
 }
 
-/** The one answer that shows the secret. */
+/** Adds the secret to the response. No other response shows it. */
 function withSecret(answer: Accepted, { secret }: NewSecret): Accepted {
   return { ...answer, secrets: { secret } };
 }

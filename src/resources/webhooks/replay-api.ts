@@ -1,28 +1,36 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import { applicationListHandler, applicationSubresourceHandler, type Route } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { createReplay, presentReplay, replayMachine } from './replay-machine.ts';
+import { prepareCreateReplay } from './replay-prepare.ts';
 import { findProgress } from './replay-store.ts';
 import { type ReplayRow, replayStates, replaysTable, selections } from './replay-table.ts';
 
 const dryRunDefault = false;
 
 const ReplayBody = strict({
-  from: Type.String({ format: 'date-time', description: 'Events from this instant of the clock on.' }),
-  to: Type.String({ format: 'date-time', description: 'And before this one.' }),
+  from: Type.String({
+    format: 'date-time',
+    description: 'The first instant of the window, by the application clock.',
+  }),
+  to: Type.String({ format: 'date-time', description: 'The end of the window, exclusive.' }),
   select: Type.Enum([...selections], {
     description:
-      '`failed`: nothing succeeded and nothing is under way; `missing`: never sent to the endpoint; `all`.',
+      '`failed`: no delivery succeeded and none is pending; `missing`: never sent to the endpoint; `all`: every event.',
   }),
   webhookId: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'One endpoint; else all of the application.',
+      description: 'Only this endpoint. Default: all endpoints of the application.',
     }),
   ),
-  dryRun: Type.Optional(Type.Boolean({ default: dryRunDefault, description: 'Counts, and sends nothing.' })),
+  dryRun: Type.Optional(
+    Type.Boolean({ default: dryRunDefault, description: 'Only counts, without sending.' }),
+  ),
 });
 
 const ReplaySchema = resource('replay', replayStates, {
@@ -32,7 +40,10 @@ const ReplaySchema = resource('replay', replayStates, {
   select: Type.Enum([...selections]),
   webhookId: nullable(id('webhook')),
   dryRun: Type.Boolean(),
-  matched: Type.Integer({ minimum: 0, description: 'So far, while it is running.' }),
+  matched: Type.Integer({
+    minimum: 0,
+    description: 'The number of matches so far while the replay is running.',
+  }),
   replayed: Type.Integer({ minimum: 0 }),
   createdAt: Time,
   updatedAt: Time,
@@ -57,54 +68,55 @@ export const replayResource: Resource<ReplayRow> = {
 
 const [first, last] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')];
 
-/** A time zone can lead out of the years that can be written with four digits. Nothing has happened out there. */
-function within(instant: number): number {
+/** Clamps to years with four digits: a time zone offset can exceed them, and no event is outside of them. */
+function clamp(instant: number): number {
   return Math.min(Math.max(instant, first), last);
 }
 
 const meta = { tag: 'Webhooks', response: ReplaySchema, responseName: 'Replay' } as const;
-const reading = { ...meta, method: 'GET', scope: 'webhooks:read' } as const;
+const readMeta = { ...meta, method: 'GET', scope: 'webhooks:read' } as const;
 
 export const replayRoutes: readonly Route[] = [
-  {
+  writeRoute({
     ...meta,
     operationId: 'replayWebhookDeliveries',
     method: 'POST',
     path: 'developer_api_webhook_deliveries/replay',
     scope: 'webhooks:write',
-    summary: 'Send the events of a window again: those that failed, those never sent, or all',
+    summary: 'Replay the events of a time window: failed ones, ones that were never sent, or all',
     body: ReplayBody,
     bodyName: 'ReplayCreate',
     target: null,
     command: createReplay,
     input: ({ body }) => {
-      const { from, to, select, webhookId, dryRun } = body as Static<typeof ReplayBody>;
+      const { from, to, select, webhookId, dryRun } = body;
       return {
         window: {
-          windowFrom: within(Date.parse(from)),
-          windowTo: within(Date.parse(to)),
+          windowFrom: clamp(Date.parse(from)),
+          windowTo: clamp(Date.parse(to)),
           selection: select,
-          webhookId: webhookId ?? null,
+          webhookId: webhookId === undefined ? null : idFrom('webhook', webhookId),
         },
         isDryRun: dryRun ?? dryRunDefault,
       };
     },
-  },
+    prepare: prepareCreateReplay,
+  }),
   {
-    ...reading,
+    ...readMeta,
     operationId: 'listWebhookReplays',
     path: 'developer_api_webhook_replays',
-    summary: 'List replays of windows of the application, newest first',
+    summary: 'List the replays of the application, newest first',
     query: listQuery(replayStates),
     response: list(ReplaySchema),
     responseName: 'ReplayList',
     read: applicationListHandler('replay', replaysTable, ['status'], presentReplay),
   },
   {
-    ...reading,
+    ...readMeta,
     operationId: 'retrieveWebhookReplay',
     path: 'developer_api_webhook_replays/{id}',
-    summary: 'Retrieve a replay and what has come of its deliveries so far',
+    summary: 'Retrieve a replay and the progress of its deliveries',
     response: ProgressSchema,
     responseName: 'ReplayProgress',
     read: applicationSubresourceHandler('replay', replaysTable, async ({ reader }, row) => ({

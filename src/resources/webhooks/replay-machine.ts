@@ -5,16 +5,17 @@ import {
   type CommandContext,
   type CommandKind,
   change,
+  type PreparedCommand,
   type RequestedDelivery,
 } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { defineMachine } from '../../kernel/machine.ts';
 import { type ReplayRow, replayStates } from './replay-table.ts';
 
-/** A replay is running until all events of its window were looked at; each step makes the deliveries of some of them. */
-export const replayMachine = defineMachine<ReplayRow>({
+/** A replay is running until it has read all events of its window. Each step creates the deliveries for some of them. */
+export const replayMachine = defineMachine<ReplayRow>()({
   resource: 'replay',
   states: replayStates,
   moves: [
@@ -25,15 +26,15 @@ export const replayMachine = defineMachine<ReplayRow>({
 
 export type Window = Pick<ReplayRow, 'windowFrom' | 'windowTo' | 'selection' | 'webhookId'>;
 
-/** A delivery to make: of which event, to which endpoint, and the suffix of its id. */
+/** A delivery to create: its event, its endpoint and its id suffix. */
 export interface Pair {
-  readonly eventId: string;
+  readonly eventId: Id<'event'>;
   readonly eventType: string;
-  readonly webhookId: string;
+  readonly webhookId: Id<'webhook'>;
   readonly suffix: string;
 }
 
-/** What was found by looking at some events, in order. */
+/** The result of reading a batch of events, in order. */
 export interface Step {
   readonly pairs: readonly Pair[];
   readonly cursor: string;
@@ -43,23 +44,24 @@ export interface Step {
 export interface CreateReplay {
   readonly window: Window;
   readonly isDryRun: boolean;
-  /** The application whose events they are; undefined when the endpoint that was named is not there. */
-  readonly appId: string | undefined;
+  /** The application of the events; undefined if the requested endpoint does not exist. */
+  readonly appId: Id<'application'> | undefined;
   readonly lastEventId: string;
   readonly step: Step;
-  /** How many were found. In a dry run they are only counted. */
+  /** The number of matching pairs. A dry run only counts them. */
   readonly matched: number;
   /** Another replay of the application that is not finished. */
   readonly unfinishedId: string | null;
 }
 
-/** Most replays are sent in less. */
+/** Most replays finish in less time. */
 const retryAfterSeconds = 2;
 
-/** A replay with its first step. The worker does those that follow, if there are any. */
-export const createReplay: CommandKind<CreateReplay> = {
+/** Creates a replay with its first step. The worker executes any further steps. */
+export const createReplay: PreparedCommand<CreateReplay> = {
   name: 'webhook_deliveries.replay',
   success: 'ok',
+  needsPrepare: true,
   replaysEvents: true,
   reads: () => [],
   decide: ({ window, isDryRun, appId, lastEventId, step, matched, unfinishedId }, context) => {
@@ -92,8 +94,8 @@ export const createReplay: CommandKind<CreateReplay> = {
 };
 
 export interface ContinueReplay {
-  readonly id: string;
-  /** Where the step begins. If somebody else has done it meanwhile, nothing is left to do. */
+  readonly id: Id<'replay'>;
+  /** The cursor at which the step begins. If another process has already executed it, the command changes nothing. */
   readonly from: string;
   readonly step: Step;
 }

@@ -1,26 +1,28 @@
+import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const replayStates = ['running', 'completed'] as const;
 
 /**
- * What is sent again of a window: `failed`, where no delivery to the endpoint succeeded and none is under way; `missing`,
- * where there is none at all; `all`, whatever came of it before.
+ * The events of a window to replay: `failed` if no delivery to the endpoint succeeded and none is pending; `missing` if there is
+ * no delivery; `all` whatever the earlier result.
  */
 export const selections = ['failed', 'missing', 'all'] as const;
 
 export interface ReplayRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'replay'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof replayStates)[number];
   readonly version: number;
   readonly windowFrom: Instant;
   readonly windowTo: Instant;
   readonly selection: (typeof selections)[number];
   /** Null for all endpoints of the application. */
-  readonly webhookId: string | null;
-  /** The last event that was looked at, and the last one that is part of it. */
+  readonly webhookId: Id<'webhook'> | null;
+  /** The last event that was read. */
   readonly cursor: string;
+  /** The last event that is part of the replay. */
   readonly lastEventId: string;
   readonly matched: number;
   readonly replayed: number;

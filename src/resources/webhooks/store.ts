@@ -1,3 +1,5 @@
+import { type RequestContext, reachesApplication } from '../../kernel/command.ts';
+import { type Id, isId } from '../../kernel/ids.ts';
 import type { Reader } from '../../kernel/route.ts';
 import { type Statement, selectList } from '../../kernel/table.ts';
 import { type WebhookHealth, type WebhookRow, webhookHealthTable, webhooksTable } from './table.ts';
@@ -10,8 +12,22 @@ const ofApplication: Statement = {
     order by w.org_id, w.app_id, right(w.id, 6)`,
 };
 
-export function findWebhooks(reader: Rows, orgId: string, appId: string): PromiseLike<readonly WebhookRow[]> {
+export function findWebhooks(
+  reader: Rows,
+  orgId: Id<'organization'>,
+  appId: Id<'application'>,
+): PromiseLike<readonly WebhookRow[]> {
   return reader.rows<WebhookRow>(ofApplication, [orgId, appId]);
+}
+
+/** For an API key, a webhook of another application is reported as not found. */
+export async function findWebhookFor(
+  reader: Pick<Reader, 'byKey'>,
+  context: Pick<RequestContext, 'orgId' | 'appId' | 'actor'>,
+  id: string,
+): Promise<WebhookRow | undefined> {
+  const row = isId('webhook', id) ? await reader.byKey(webhooksTable, context.orgId, id) : undefined;
+  return row && reachesApplication(context, row.appId) ? row : undefined;
 }
 
 const anyWebhook: Statement = {
@@ -19,7 +35,7 @@ const anyWebhook: Statement = {
   text: `select ${selectList(webhooksTable, 'w')} from webhooks w limit 1`,
 };
 
-/** One whose secret can be tried, whichever it is. */
+/** Any webhook, to test whether its secret can be decrypted. */
 export async function findAnyWebhook(reader: Rows): Promise<WebhookRow | undefined> {
   const [row] = await reader.rows<WebhookRow>(anyWebhook, []);
   return row;
@@ -30,7 +46,7 @@ const everyEndpoint: Statement = {
   text: `select w.org_id as "orgId", w.app_id as "appId", w.id from webhooks w order by w.org_id, w.id`,
 };
 
-/** All endpoints there are, for the one process of an embedded database. */
+/** All endpoints of all organizations, for the single process of an embedded database. */
 export function findEveryEndpoint(
   reader: Rows,
 ): PromiseLike<readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]> {
@@ -44,11 +60,11 @@ const healthOf: Statement = {
     from (select 1) one left join webhook_health h on h.org_id = $1 and h.webhook_id = $2`,
 };
 
-/** What waits is counted as far as the limit. */
+/** Counts pending deliveries up to the limit. */
 export async function findHealth(
   reader: Rows,
-  orgId: string,
-  webhookId: string,
+  orgId: Id<'organization'>,
+  webhookId: Id<'webhook'>,
   pendingMax: number,
 ): Promise<WebhookHealth & { readonly pending: number }> {
   const [found] = await reader.rows<WebhookHealth & { readonly pending: number }>(healthOf, [
@@ -56,6 +72,6 @@ export async function findHealth(
     webhookId,
     pendingMax,
   ]);
-  if (!found) throw new Error('a query for one row gives one');
+  if (!found) throw new Error('webhook_health_of returned no row');
   return found;
 }

@@ -1,15 +1,16 @@
+import type { Id } from '../../kernel/ids.ts';
 import type { RetryProfile } from '../../kernel/retry.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const webhookStates = ['enabled', 'disabled'] as const;
 
-/** Why an endpoint is disabled: somebody asked, its receiver answered 410, or nothing but failure came of it for days. */
+/** Why an endpoint is disabled: by request, because its receiver responded with 410, or because it failed for days. */
 export const disabledReasons = ['requested', 'gone', 'failing'] as const;
 
 export interface WebhookRow {
-  readonly orgId: string;
-  readonly id: string;
-  readonly appId: string;
+  readonly orgId: Id<'organization'>;
+  readonly id: Id<'webhook'>;
+  readonly appId: Id<'application'>;
   readonly status: (typeof webhookStates)[number];
   readonly version: number;
   readonly url: string;
@@ -18,10 +19,10 @@ export interface WebhookRow {
   readonly eventTypes: readonly string[];
   readonly retryProfile: RetryProfile;
   readonly concurrencyMax: number;
-  /** The newest first. */
+  /** Newest first. */
   readonly secrets: readonly StoredSecret[];
   readonly disabledReason: (typeof disabledReasons)[number] | null;
-  /** Since when it has been enabled, or disabled. */
+  /** When the endpoint was last enabled or disabled. */
   readonly since: Instant;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -45,11 +46,11 @@ export const webhooksTable = defineTable<WebhookRow>('webhooks', ['org_id', 'id'
   updatedAt: 'timestamptz',
 });
 
-/** How an endpoint has been doing, by the clock of its application. */
+/** The health of an endpoint, by the application clock. */
 export interface WebhookHealth {
-  readonly orgId: string;
-  readonly webhookId: string;
-  /** The process that sends to it, and the wall time until which it is believed to live. */
+  readonly orgId: Id<'organization'>;
+  readonly webhookId: Id<'webhook'>;
+  /** The process that sends to the endpoint, and the end of its lease in wall time. */
   readonly sender: string | null;
   readonly senderUntil: Instant | null;
   readonly failingSince: Instant | null;
@@ -67,10 +68,10 @@ export const webhookHealthTable = defineTable<WebhookHealth>('webhook_health', [
   lastFailureAt: 'timestamptz',
 });
 
-/** A secret of an endpoint as it is kept: encrypted, and with an end when it was rotated away. */
+/** A stored webhook secret: encrypted, and with an expiry after rotation. */
 export interface StoredSecret {
   readonly sealed: string;
-  /** Its last four characters, so that people can tell which one it is. */
+  /** Its last four characters, so that people can identify it. */
   readonly hint: string;
   readonly expiresAt: Instant | null;
 }

@@ -1,7 +1,9 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 import type { EventType } from '../../kernel/event.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import type { Route } from '../../kernel/route.ts';
 import { strict } from '../../kernel/schema.ts';
+import { writeRoute } from '../../kernel/write-route.ts';
 import { DeliveryDetail } from './delivery-views.ts';
 import { beginTest } from './test-event-commands.ts';
 
@@ -10,19 +12,19 @@ export function webhookTestRoutes(catalogue: readonly EventType[]): readonly Rou
     type: Type.Optional(
       Type.Enum(
         catalogue.map(({ type }) => type),
-        { description: 'Sends the example of this type; without it `webhook.tested` is sent.' },
+        { description: 'Sends the example event of this type. Default: `webhook.tested`.' },
       ),
     ),
   });
   const examples = new Map(catalogue.map(({ type, example }) => [type, example]));
   return [
-    {
+    writeRoute({
       operationId: 'testWebhook',
       method: 'POST',
       path: 'developer_api_webhooks/{id}/test',
       scope: 'webhooks:write',
       tag: 'Webhooks',
-      summary: 'Send one real event to the endpoint and answer with what the receiver said',
+      summary: "Send one real event to the endpoint and return the receiver's response",
       body: TestBody,
       bodyName: 'WebhookTest',
       isBodyOptional: true,
@@ -31,11 +33,12 @@ export function webhookTestRoutes(catalogue: readonly EventType[]): readonly Rou
       target: 'webhook',
       command: beginTest,
       input: ({ params, body }) => {
-        const { type } = body as Static<typeof TestBody>;
-        // What tells of the endpoint itself shows the real one.
-        const data = type === undefined || type === 'webhook.tested' ? undefined : examples.get(type);
-        return { id: params.id ?? '', event: data && { type, data } };
+        // The data of `webhook.tested` is the endpoint itself, not an example.
+        const { type = 'webhook.tested' } = body;
+        const data = type === 'webhook.tested' ? undefined : examples.get(type);
+        return { id: idFrom('webhook', params.id), event: data ? { type, data } : null };
       },
-    },
+      prepare: ({ requested, request }, { runs }) => runs.testWebhook(requested, request),
+    }),
   ];
 }

@@ -1,29 +1,39 @@
-import { type Accepted, accepted, type CommandKind } from '../../kernel/command.ts';
+import { accepted, type CommandKind, type PreparedCommand } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
-import { requestedEvent } from '../../kernel/event.ts';
-import { formatId } from '../../kernel/ids.ts';
+import { type EventRow, requestedEvent } from '../../kernel/event.ts';
+import { formatId, type Id } from '../../kernel/ids.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { newDelivery } from './delivery-table.ts';
+import { minuteMs } from '../../kernel/time.ts';
+import { type DeliveryRow, newDelivery } from './delivery-table.ts';
 import { findFor, presentWebhook } from './machine.ts';
+import type { WebhookRow } from './table.ts';
 
 export interface BeginTest {
-  readonly id: string;
-  /** The event to send; null for the one that shows the endpoint itself. */
+  readonly id: Id<'webhook'>;
+  /** The event to send; null for `webhook.tested`, whose data is the endpoint itself. */
   readonly event: { readonly type: string; readonly data: Readonly<Record<string, unknown>> } | null;
-  /** Wall time until which the sender of the test is believed to live. */
+  /** The end of the sender's lease. Wall time. */
   readonly leaseUntil: Instant;
 }
 
-/** Longer than a receiver is waited for, and than the lease of the sender. */
-const deadAfterMs = 60_000;
+/** The rows that the sender needs. */
+export interface BegunTest {
+  readonly webhook: WebhookRow;
+  readonly event: EventRow;
+  readonly delivery: DeliveryRow;
+}
+
+/** Longer than the receiver timeout and the sender's lease. */
+const deadAfterMs = minuteMs;
 
 /**
- * The first command of a test: the event and its delivery are there before anything is sent, so that what a receiver sees is
- * never unknown here. The delivery is born claimed by the process that sends it.
+ * The first command of a test: stores the event and its delivery before anything is sent, so that a receiver never sees an
+ * unknown event. The process that sends the delivery claims it on creation.
  */
-export const beginTest: CommandKind<BeginTest> = {
+export const beginTest: PreparedCommand<BeginTest, BegunTest> = {
   name: 'webhooks.test',
   success: 'ok',
+  needsPrepare: true,
   retakenAfterMs: deadAfterMs,
   addressesEvents: true,
   reads: ({ id }) => [{ resource: 'webhook', id, lock: 'share' }],
@@ -31,41 +41,40 @@ export const beginTest: CommandKind<BeginTest> = {
     const found = findFor('test', id, context, rows);
     if (!found.ok) return found;
     const { row: webhook } = found;
-    const asked = event ?? {
+    const requested = event ?? {
       type: 'webhook.tested',
       data: presentWebhook(webhook),
     };
-    const made = requestedEvent(
+    const testEvent = requestedEvent(
       { ...context, appId: webhook.appId },
       formatId('event', context.suffix),
-      asked,
+      requested,
     );
     const delivery = newDelivery({
       orgId: context.orgId,
       id: formatId('delivery', context.suffix),
       appId: webhook.appId,
       webhookId: webhook.id,
-      eventId: made.id,
-      eventType: made.type,
+      eventId: testEvent.id,
+      eventType: testEvent.type,
       trigger: 'test',
       createdAt: context.now,
       leaseUntil,
       token: 1,
     });
-    const answer: Accepted = accepted([], 'webhook', webhook);
     return {
-      ...answer,
-      events: [made],
+      ...accepted([], 'webhook', webhook),
+      events: [testEvent],
       deliveries: [delivery],
       isInterim: true,
-      fields: { test: { webhook, event: made, delivery } },
+      result: { webhook, event: testEvent, delivery },
     };
   },
 };
 
 export interface ConcludeTest {
-  readonly deliveryId: string;
-  /** The delivery with its attempt, as it is now. */
+  readonly deliveryId: Id<'delivery'>;
+  /** The current delivery with its attempt. */
   readonly shown: Presented;
 }
 

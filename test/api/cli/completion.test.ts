@@ -1,4 +1,4 @@
-// Drives the real shells. A shell that is not installed is skipped by name.
+// Drives the real shells. A shell that is not installed is skipped, and the test name says which one.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The completions of each line. bash completes what follows the last colon, so they are put back. */
+/**
+ * The completions of each line. bash completes only the part after the last colon, so the part before it is restored.
+ */
 const complete: Record<Shell, (lines: readonly string[]) => readonly (readonly string[])[]> = {
   bash: (lines) => {
     const script = `source "$1"; shift
@@ -37,7 +39,7 @@ const complete: Record<Shell, (lines: readonly string[]) => readonly (readonly s
     const script = `source ${fileOf('fish')}; for line in $argv; complete -C "$line" | string replace -r '\\t.*' ''; echo END; end`;
     return sections(['fish', '--no-config', '-c', script, '--', ...lines]);
   },
-  // A shell in a pseudo-terminal, into which the line and a Tab are typed. What `compadd` matches is what is offered.
+  // Types the line and a Tab into a shell in a pseudo-terminal. The matches of `compadd` are the completions offered.
   zsh: (lines) => {
     const inner = `PROMPT= ; setopt no_beep; fpath=(${zshFolder} $fpath); autoload -Uz compinit; compinit -u -D
 compadd() {
@@ -67,7 +69,7 @@ function sections([command = '', ...args]: readonly string[]): readonly (readonl
     .map((section) => section.split('\n').filter((line) => line !== ''));
 }
 
-/** A line, and what must be offered: these exactly, or among others. */
+/** A line, and the completions that must be offered: exactly these, or at least these. */
 const cases: readonly (readonly [line: string, offered: readonly string[], isExact: boolean])[] = [
   ['sandbank ', ['payments', 'start', 'listen'], false],
   ['sandbank pay', ['payments'], true],
@@ -101,9 +103,9 @@ describe('completion', () => {
     test.skipIf(isMissing)(`${shell} offers commands, options and values`, () => {
       const offered = complete[shell](cases.map(([line]) => line));
       for (const [at, [line, expected, isExact]] of cases.entries()) {
-        const words = offered[at]?.toSorted() ?? [];
-        if (isExact) expect(words, line).toEqual(expected.toSorted());
-        else expect(words, line).toEqual(expect.arrayContaining([...expected]));
+        const completions = offered[at]?.toSorted() ?? [];
+        if (isExact) expect(completions, line).toEqual(expected.toSorted());
+        else expect(completions, line).toEqual(expect.arrayContaining([...expected]));
       }
     });
 
@@ -112,18 +114,18 @@ describe('completion', () => {
         'sandbank listen --events payment.captured,refund.s',
         'sandbank payments create --scenario decline:insuf',
       ]);
-      expect(list.map((word) => word.replace(/^payment\.captured,/, ''))).toEqual(['refund.succeeded']);
-      expect(scenario.map((word) => word.replace(/^decline:/, ''))).toEqual(['insufficient_funds']);
+      expect(list.map((value) => value.replace(/^payment\.captured,/, ''))).toEqual(['refund.succeeded']);
+      expect(scenario.map((value) => value.replace(/^decline:/, ''))).toEqual(['insufficient_funds']);
     });
 
     test.skipIf(isMissing)(`${shell} offers every command`, () => {
       const paths = leaves().map(({ path }) => path.split(' '));
-      const offered = complete[shell](paths.map((words) => `sandbank ${words.join(' ')}`));
-      for (const [at, words] of paths.entries()) expect(offered[at], words.join(' ')).toContain(words.at(-1));
+      const offered = complete[shell](paths.map((path) => `sandbank ${path.join(' ')}`));
+      for (const [at, path] of paths.entries()) expect(offered[at], path.join(' ')).toContain(path.at(-1));
     });
   }
 
-  test('another shell is rejected with 2', async () => {
+  test('rejects another shell with exit code 2', async () => {
     const { code, stderr } = await run(['completion', 'tcsh']);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/"tcsh" is not a valid shell\..*zsh/)]);
   });

@@ -39,28 +39,28 @@ describe('sandbank doctor and migrate', () => {
     return { code: ran.code, ...(JSON.parse(ran.stdout) as Diagnosis) };
   };
 
-  test('finds nothing wrong with a server that is well, in JSON and in words', async () => {
+  test('reports a healthy server, as JSON and as text', async () => {
     const well = await diagnose({});
     expect(well).toMatchObject({ code: 0, object: 'diagnosis', status: 'healthy' });
     for (const name of ['node', 'data', 'disk', 'secret', 'database', 'server', 'time', 'key', 'webhooks'])
       expect(named(well, name)).toMatchObject([{ outcome: 'ok' }]);
-    const words = await run(['doctor'], { env: world.env, directory: folder });
-    expect(words.stdout).toMatch(/^ok +node +Node [\s\S]+ok +key +key \w+ of Tenant/m);
-    expect(words.stdout).not.toContain(world.owner.key);
+    const output = await run(['doctor'], { env: world.env, directory: folder });
+    expect(output.stdout).toMatch(/^ok +node +Node [\s\S]+ok +key +key \w+ of Tenant/m);
+    expect(output.stdout).not.toContain(world.owner.key);
   });
 
-  test('names what fails, ends with 1, and says how to fix each', async () => {
-    const away = await diagnose({ SANDBANK_URL: `http://127.0.0.1:${await freePort()}` });
-    expect(away).toMatchObject({ code: 1, status: 'unhealthy' });
-    expect(named(away, 'server')).toMatchObject([
+  test('reports each failed check with a fix, and exits with 1', async () => {
+    const unreachable = await diagnose({ SANDBANK_URL: `http://127.0.0.1:${await freePort()}` });
+    expect(unreachable).toMatchObject({ code: 1, status: 'unhealthy' });
+    expect(named(unreachable, 'server')).toMatchObject([
       {
         outcome: 'fail',
         message: expect.stringMatching(/ECONNREFUSED/),
         fix: expect.stringMatching(/sandbank start/),
       },
     ]);
-    const stranger = await diagnose({ SANDBANK_API_KEY: newKey() });
-    expect(named(stranger, 'key')).toMatchObject([
+    const unknownKey = await diagnose({ SANDBANK_API_KEY: newKey() });
+    expect(named(unknownKey, 'key')).toMatchObject([
       { outcome: 'fail', fix: expect.stringMatching(/keys create/) },
     ]);
     const keyless = await diagnose({ SANDBANK_API_KEY: '' });
@@ -79,7 +79,7 @@ describe('sandbank doctor and migrate', () => {
     expect(named(await diagnose({}, '--data', file), 'data')).toMatchObject([{ outcome: 'fail' }]);
   });
 
-  test('warns of a secret that others may read, of a port that is taken, and of an endpoint that is disabled', async () => {
+  test('warns of a secret readable by others, a port in use and a disabled endpoint', async () => {
     const data = join(folder, 'open');
     mkdirSync(data);
     writeFileSync(join(data, 'secret'), 'x');
@@ -100,12 +100,14 @@ describe('sandbank doctor and migrate', () => {
       `Fix the receiver, then run "sandbank webhooks enable ${body.id}".`,
     );
     expect(named(warned, 'port')).toEqual([]);
-    const away = `http://127.0.0.1:${await freePort()}`;
-    const taken = await diagnose({ PORT: port, SANDBANK_URL: away }, '--data', data);
-    expect(named(taken, 'port')).toMatchObject([{ outcome: 'warn', fix: expect.stringMatching(/--port/) }]);
+    const unreachable = `http://127.0.0.1:${await freePort()}`;
+    const portInUse = await diagnose({ PORT: port, SANDBANK_URL: unreachable }, '--data', data);
+    expect(named(portInUse, 'port')).toMatchObject([
+      { outcome: 'warn', fix: expect.stringMatching(/--port/) },
+    ]);
   });
 
-  test('says nothing of the default port while a server responds elsewhere', async () => {
+  test('does not report the default port while a server responds at another one', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
@@ -113,7 +115,7 @@ describe('sandbank doctor and migrate', () => {
     other.close();
   });
 
-  test('for a missing key, names the folder of the server only outside of it', async () => {
+  test('suggests the server folder for a missing key only outside that folder', async () => {
     const outside = await diagnose({ SANDBANK_API_KEY: '', SANDBANK_OPERATOR_TOKEN: '' });
     expect(named(outside, 'key')[0]?.fix).toMatch(/in the console at http.*\/console.* the folder where/);
     const operator = await diagnose({ SANDBANK_API_KEY: '' });
@@ -130,7 +132,7 @@ describe('sandbank doctor and migrate', () => {
     expect(named(inside, 'key')[0]?.fix).not.toMatch(/folder/);
   });
 
-  test('checks the build of a checkout, and not that of an installed package', () => {
+  test('checks the build of a checkout, but not of an installed package', () => {
     const root = join(folder, 'package');
     mkdirSync(join(root, 'migrations'), { recursive: true });
     mkdirSync(join(root, 'dist'));
@@ -144,7 +146,7 @@ describe('sandbank doctor and migrate', () => {
     ]);
   });
 
-  test('judges versions and clocks', () => {
+  test('checks the Node version and the clock skew', () => {
     expect([checkNode('20.18.9').outcome, checkNode('20.19.0').outcome, checkNode('24.1.0').outcome]).toEqual(
       ['fail', 'ok', 'ok'],
     );
@@ -154,11 +156,11 @@ describe('sandbank doctor and migrate', () => {
     expect(skew(null, now)).toEqual([]);
   });
 
-  test('migrate says what is missing, applies it once, and says so', async () => {
+  test('migrate lists pending migrations, applies them once and reports them', async () => {
     const env = { DATABASE_URL: await createDatabase(inject('postgresUrl')) };
-    const look = await run(['migrate', '--status', '--json'], { env });
-    const { pending } = JSON.parse(look.stdout) as { pending: string[] };
-    expect(look.code).toBe(0);
+    const status = await run(['migrate', '--status', '--json'], { env });
+    const { pending } = JSON.parse(status.stdout) as { pending: string[] };
+    expect(status.code).toBe(0);
     expect(pending[0]).toMatch(/^1 /);
     expect(named(await diagnose(env), 'migrations')).toMatchObject([
       { outcome: 'warn', fix: expect.stringMatching(/sandbank migrate/) },
@@ -173,7 +175,7 @@ describe('sandbank doctor and migrate', () => {
     expect(named(await diagnose(env), 'migrations')).toMatchObject([{ outcome: 'ok' }]);
   });
 
-  test('migrate creates a data directory, and with --status refuses one that does not exist', async () => {
+  test('migrate creates a data directory; with --status it rejects one that does not exist', async () => {
     const data = join(folder, 'migrated');
     const missing = await run(['migrate', '--status', '--data', data]);
     expect([missing.code, missing.stderr]).toEqual([

@@ -12,22 +12,22 @@ import { helpOf, leaves } from './tree.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-describe('the help', () => {
-  test.each(leaves().map(({ path }) => path))('of "%s" shows an example of that very command', (path) => {
+describe('help', () => {
+  test.each(leaves().map(({ path }) => path))('of "%s" shows an example of that command', (path) => {
     const leaf = leaves().find((one) => one.path === path);
     const help = leaf === undefined ? '' : helpOf(leaf.command);
     expect(help).toMatch(new RegExp(`Examples:[\\s\\S]*\\$ sandbank ${path}(?![\\w-])`));
     expect(help).toContain('--json');
   });
 
-  test('of the program lists every command in a group, with the exit codes, on stdout and with 0', async () => {
+  test('of the program lists every command in a group, with the exit codes, on stdout and with exit code 0', async () => {
     const { code, stdout, stderr } = await run(['--help']);
     expect([code, stderr]).toEqual([0, '']);
     const headings = ['Options', 'Start', 'Payments and customers', 'Webhooks and events', 'Time and faults'];
     for (const heading of [...headings, 'Inspect', 'Operate', 'Tools'])
       expect(stdout).toMatch(new RegExp(`^${heading}:\\n  \\S`, 'm'));
     for (const command of createProgram().commands) {
-      // On one line of 80 columns.
+      // Fits on one line of 80 columns.
       const line = stdout.split('\n').find((one) => one.startsWith(`  ${command.name()} `));
       expect(line?.endsWith(` ${command.summary()}`), command.name()).toBe(true);
       expect(command.helpGroup(), command.name()).not.toBe('');
@@ -40,7 +40,7 @@ describe('the help', () => {
     });
   });
 
-  test('of "start" names every setting that the server reads', () => {
+  test('of "start" lists every setting that the server reads', () => {
     const read = new Set<string>();
     const env = new Proxy<Record<string, string>>(
       {},
@@ -52,11 +52,11 @@ describe('the help', () => {
       },
     );
     readConfig({}, env);
-    // Further variables of OpenTelemetry; the library documents them.
-    const own = [...read].filter((name) => !name.startsWith('OTEL_') || name in serverVariables);
+    // Other OpenTelemetry variables; the library documents them.
+    const ownVariables = [...read].filter((name) => !name.startsWith('OTEL_') || name in serverVariables);
     const start = leaves().find(({ path }) => path === 'start');
     const help = start === undefined ? '' : helpOf(start.command);
-    for (const name of own) expect(help, name).toMatch(new RegExp(`\\b${name}\\b`));
+    for (const name of ownVariables) expect(help, name).toMatch(new RegExp(`\\b${name}\\b`));
     expect(Object.keys(serverVariables).filter((name) => !read.has(name))).toEqual([]);
   });
 });

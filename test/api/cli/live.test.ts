@@ -8,7 +8,7 @@ import { type CommandWorld, openCommandWorld, run } from '../../support/command.
 import { freePort } from '../../support/processes.ts';
 import { tenant } from '../../support/tenant.ts';
 
-interface Shown {
+interface JsonOutput {
   readonly id: string;
   readonly [field: string]: unknown;
 }
@@ -25,20 +25,20 @@ describe('clock, events and logs from the command line', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('the clock is moved, and what fell due on the way is shown', async () => {
+  test('clock advance shows the effects that fell due', async () => {
     const { json } = world;
-    const { id } = await json<Shown>(['payments', 'create', '--minor', '100', '--auto-advance']);
-    const advanced = await json<{ happened: Shown[]; complete: boolean; offsetSeconds: number }>([
+    const { id } = await json<JsonOutput>(['payments', 'create', '--minor', '100', '--auto-advance']);
+    const advanced = await json<{ happened: JsonOutput[]; complete: boolean; offsetSeconds: number }>([
       'clock',
       'advance',
       '10d',
     ]);
     expect(advanced).toMatchObject({ object: 'clock', complete: true });
-    // Whole seconds, of a clock that goes on.
+    // The clock is running, so whole seconds may have passed.
     expect(Math.abs(advanced.offsetSeconds - 864_000)).toBeLessThan(60);
     expect(advanced.happened.map((one) => one.id)).toContain(id);
-    const words = await world.sandbank('clock', 'show');
-    expect(words.stdout).toMatch(/^now +\S+\nstatus +running\nahead +(10d 0h 0m 0s|9d 23h 59m \d+s)\n$/);
+    const output = await world.sandbank('clock', 'show');
+    expect(output.stdout).toMatch(/^now +\S+\nstatus +running\nahead +(10d 0h 0m 0s|9d 23h 59m \d+s)\n$/);
     expect(await json(['clock', 'freeze'])).toMatchObject({ status: 'frozen' });
     const to = new Date(Date.now() + 30 * 86_400_000).toISOString();
     expect(await json(['clock', 'advance', '--to', to])).toMatchObject({ now: to });
@@ -51,13 +51,13 @@ describe('clock, events and logs from the command line', () => {
       expect((await world.sandbank(...args)).code).toBe(2);
   });
 
-  test('an advance names the next scheduled step, and an endpoint that was disabled', async () => {
+  test('clock advance reports the next scheduled step and an endpoint that was disabled', async () => {
     const { owner } = world;
     const alone = { ...world.env, SANDBANK_API_KEY: (await tenant(world.server)).key };
     const advance = async (span: string) => (await run(['clock', 'advance', span], { env: alone })).stdout;
     expect(await advance('1h')).toMatch(/^Nothing was due\.\n[\s\S]*\nnext +nothing is scheduled\n$/);
     const create = ['payments', 'create', '--minor', '100', '--capture', 'manual', '--json'];
-    const { id } = JSON.parse((await run(create, { env: alone })).stdout) as Shown;
+    const { id } = JSON.parse((await run(create, { env: alone })).stdout) as JsonOutput;
     await run(['payments', 'advance', id, 'authorize'], { env: alone });
     expect(await advance('1d')).toMatch(
       new RegExp(`^Nothing was due\\.\n[\\s\\S]*\nnext +${id} at \\S+Z, in (5d 23h|6d 0h) \\d+m \\d+s\n$`),
@@ -78,9 +78,9 @@ describe('clock, events and logs from the command line', () => {
     expect(await world.json(['webhooks', 'enable', body.id])).toMatchObject({ status: 'enabled' });
   });
 
-  test('an event is triggered: the example, with fields changed, or with data of a file or of the standard input', async () => {
+  test('trigger sends the example, with changed fields, or with data from a file or standard input', async () => {
     const { json } = world;
-    const changed = await json<{ data: Shown }>([
+    const changed = await json<{ data: JsonOutput }>([
       'trigger',
       'payment.failed',
       '--override',
@@ -111,7 +111,7 @@ describe('clock, events and logs from the command line', () => {
     expect((await world.sandbank('trigger', 'payment.exploded')).code).toBe(2);
   });
 
-  test('a field is set in objects and lists, and the data itself is left alone', () => {
+  test('sets fields in objects and lists on a copy, without changing the data', () => {
     const data = { a: { b: [1, { c: 2 }] } };
     expect(withField(data, 'a.b.1.c', 3)).toEqual({ a: { b: [1, { c: 3 }] } });
     expect(withField(data, 'x.y', null)).toEqual({ ...data, x: { y: null } });
@@ -119,11 +119,11 @@ describe('clock, events and logs from the command line', () => {
     expect(() => withField(data, '__proto__.x', 1)).toThrow();
   });
 
-  test('the audit trail is listed by record, with refusals, and verified', async () => {
-    const payment = await world.json<Shown>(['payments', 'create', '--minor', '100']);
+  test('lists the audit log by record, including rejections, and verifies it', async () => {
+    const payment = await world.json<JsonOutput>(['payments', 'create', '--minor', '100']);
     const refused = await world.sandbank('payments', 'refund', payment.id, '--minor', '1');
     expect(refused.code).toBe(1);
-    const { data } = await world.json<{ data: Shown[] }>(['audit', 'list', '--record', payment.id]);
+    const { data } = await world.json<{ data: JsonOutput[] }>(['audit', 'list', '--record', payment.id]);
     expect(data.map(({ action, outcome, code }) => ({ action, outcome, code }))).toEqual([
       { action: 'payments.refund', outcome: 'refused', code: 'invalid_state_transition' },
       { action: 'payments.create', outcome: 'accepted', code: null },

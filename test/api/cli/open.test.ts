@@ -23,7 +23,7 @@ describe('sandbank open', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('prints the address of a page, or of a record in the console', async () => {
+  test('prints the URL of a page, or of a record in the console', async () => {
     const printed = async (...args: string[]) => (await world.sandbank('open', ...args)).stdout;
     expect(await printed()).toBe(`${world.url}/console\n`);
     expect(await printed('docs')).toBe(`${world.url}/docs\n`);
@@ -79,7 +79,7 @@ describe('sandbank open', () => {
     expect(await onTerminal(['open', '--no-browser'], env)).toMatchObject({ stderr: '' });
   });
 
-  test('links to pages that the console has, for ids that the server creates', () => {
+  test('links to existing console pages, for ids created by the server', () => {
     const routes = readFileSync(new URL('../../../console/frame/router.tsx', import.meta.url), 'utf8');
     for (const [prefix, page] of Object.entries(recordPages)) {
       expect(routes).toContain(`page('${page}/$id'`);
@@ -87,7 +87,7 @@ describe('sandbank open', () => {
     }
   });
 
-  test('chooses the command of the platform, and none without a display', () => {
+  test("uses the platform's command, and none without a display", () => {
     const url = 'http://127.0.0.1:4000/docs?a=1&b=2';
     expect(browserCommand(url, {}, 'darwin')).toEqual(['open', url]);
     expect(browserCommand(url, {}, 'win32')).toEqual(['rundll32', 'url.dll,FileProtocolHandler', url]);

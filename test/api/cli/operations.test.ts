@@ -5,7 +5,7 @@ import { type CommandWorld, openCommandWorld, run } from '../../support/command.
 import { openReceiver, type Receiver } from '../../support/receiver.ts';
 import { leaves } from './tree.ts';
 
-/** Operations without a command that ends by itself, and why. */
+/** Operations without a command that exits on completion, and the reason. */
 const exceptions: Readonly<Record<string, string>> = {
   streamWebhookEvents: '"listen" and "events tail --follow" run until Ctrl-C: test/process/cli',
 };
@@ -88,7 +88,7 @@ const commandOf: readonly (readonly [operation: string, line: string])[] = [
   ['resetOrganization', 'reset --yes'],
 ];
 
-test('every operation of the API has a command, or a reason why not', () => {
+test('every API operation has a command, or a documented reason', () => {
   const paths = leaves().map(({ path }) => path);
   for (const [, line] of commandOf)
     expect(
@@ -115,10 +115,10 @@ describe('the command of each operation', () => {
   });
 
   const filledIn = (line: string) =>
-    line.split(' ').map((word) =>
-      word.replace(/^\{(\w+)\}$/, (_all, name: string) => {
+    line.split(' ').map((argument) =>
+      argument.replace(/^\{(\w+)\}$/, (_all, name: string) => {
         const value = known[name];
-        if (value === undefined) throw new Error(`no output before "${line}" has a {${name}}`);
+        if (value === undefined) throw new Error(`no output before "${line}" contains an id for {${name}}`);
         return value;
       }),
     );
@@ -143,7 +143,7 @@ describe('the command of each operation', () => {
       expect([line, ran.code, ran.stderr]).toEqual([line, 0, '']);
       expect(ran.stdout).toMatch(/^\{.*\}\n$/);
       learn(ran.stdout);
-      // A reset removes its own count.
+      // A reset also deletes its own count.
       if (/^reset(Coverage|Organization)$/.test(operation)) continue;
       expect(await performed(operation), line).toBeGreaterThan(before);
       if (!isRead(operation)) continue;

@@ -12,7 +12,7 @@ interface Tenant {
   readonly apiKey: { readonly key: string };
 }
 
-describe('what the operator does from the command line', () => {
+describe('operator commands', () => {
   let world: CommandWorld;
   let folder: string;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('what the operator does from the command line', () => {
   });
   const asTenant = ({ apiKey }: Tenant) => ({ env: { ...world.env, SANDBANK_API_KEY: apiKey.key } });
 
-  test('an organization is made with a key that works, and is listed', async () => {
+  test('creates an organization with a working key, and lists it', async () => {
     const tenant = await world.json<Tenant>([
       'organizations',
       'create',
@@ -45,17 +45,17 @@ describe('what the operator does from the command line', () => {
       organization: tenant.organization,
       apiKey: { name: 'ci' },
     });
-    const words = await world.sandbank('organizations', 'list');
-    expect(words.stdout).toMatch(/^ORGANIZATION +NAME +CREATED\n[\s\S]*Team Blue/);
-    const made = await world.sandbank('organizations', 'create', 'Shown');
-    expect([made.stdout, made.stderr]).toEqual([
+    const output = await world.sandbank('organizations', 'list');
+    expect(output.stdout).toMatch(/^ORGANIZATION +NAME +CREATED\n[\s\S]*Team Blue/);
+    const created = await world.sandbank('organizations', 'create', 'Shown');
+    expect([created.stdout, created.stderr]).toEqual([
       expect.stringMatching(/key +sbk_sandbox_\w+/),
       'Store the key now: it is not shown again.\n',
     ]);
   });
 
-  test('a key is made for the organization of the key in use, or for one that is named', async () => {
-    const own = await world.json<{ key: string; scopes: string[] }>([
+  test("creates a key for the current key's organization, or for a named one", async () => {
+    const createdKey = await world.json<{ key: string; scopes: string[] }>([
       'keys',
       'create',
       '--name',
@@ -63,8 +63,8 @@ describe('what the operator does from the command line', () => {
       '--scopes',
       'payments:read',
     ]);
-    expect(own).toMatchObject({ object: 'api_key', name: 'narrow', scopes: ['payments:read'] });
-    const env = { ...world.env, SANDBANK_API_KEY: own.key };
+    expect(createdKey).toMatchObject({ object: 'api_key', name: 'narrow', scopes: ['payments:read'] });
+    const env = { ...world.env, SANDBANK_API_KEY: createdKey.key };
     const status = await run(['status', '--json'], { env });
     expect(JSON.parse(status.stdout)).toMatchObject({ organization: { id: world.owner.orgId } });
     const refused = await run(['payments', 'create', '--minor', '1'], { env });
@@ -82,29 +82,29 @@ describe('what the operator does from the command line', () => {
       2,
       expect.stringMatching(/Several organizations are called "Team Red".*org_/),
     ]);
-    const nobody = await world.sandbank('keys', 'create', '--organization', 'Nobody');
-    expect([nobody.code, nobody.stderr]).toEqual([
+    const unknownOrganization = await world.sandbank('keys', 'create', '--organization', 'Nobody');
+    expect([unknownOrganization.code, unknownOrganization.stderr]).toEqual([
       1,
       expect.stringMatching(/no organization called "Nobody"/),
     ]);
   });
 
-  test('a reset removes the records of one organization, with --yes where nobody can be asked', async () => {
+  test('reset deletes the records of one organization, and requires --yes without a terminal', async () => {
     const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Green']);
-    const as = (...args: string[]) => run([...args, '--json'], asTenant(tenant));
-    await as('payments', 'create', '--minor', '100');
-    const unasked = await as('reset');
-    expect([unasked.code, unasked.stderr]).toEqual([
+    const runJson = (...args: string[]) => run([...args, '--json'], asTenant(tenant));
+    await runJson('payments', 'create', '--minor', '100');
+    const withoutYes = await runJson('reset');
+    expect([withoutYes.code, withoutYes.stderr]).toEqual([
       2,
       expect.stringMatching(/deletes all records of Team Green at .*--yes/),
     ]);
-    const reset = await as('reset', '--yes');
+    const reset = await runJson('reset', '--yes');
     expect([reset.code, JSON.parse(reset.stdout)]).toMatchObject([
       0,
       { object: 'reset', deleted: { payments: 1 } },
     ]);
-    expect(JSON.parse((await as('payments', 'list')).stdout)).toMatchObject({ data: [] });
-    await as('payments', 'create', '--minor', '100');
+    expect(JSON.parse((await runJson('payments', 'list')).stdout)).toMatchObject({ data: [] });
+    await runJson('payments', 'create', '--minor', '100');
     const byOperator = await world.sandbank('reset', '--organization', 'Team Green', '--yes');
     expect([byOperator.code, byOperator.stdout]).toEqual([
       0,
@@ -112,7 +112,7 @@ describe('what the operator does from the command line', () => {
     ]);
   });
 
-  test('an organization is exported, compressed or not, and imported as a fork with keys of its own', async () => {
+  test('exports an organization, compressed or not, and imports it as a fork with new keys', async () => {
     const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Gold']);
     await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
     const file = join(folder, 'gold.jsonl.gz');
@@ -146,15 +146,15 @@ describe('what the operator does from the command line', () => {
     expect(piped.stdout.split('\n')[0]).toContain('sandbank-snapshot');
   });
 
-  test('a file that is no snapshot is refused before anything is sent; one with several is taken apart', async () => {
+  test('rejects a file that is not a snapshot before sending anything, and splits a file with several snapshots', async () => {
     const { code, stderr } = await world.sandbank('import', new URL(import.meta.url).pathname);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/This is no snapshot/)]);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/not a snapshot/)]);
     expect((await world.sandbank('import', join(folder, 'nothing.jsonl'))).stderr).toMatch(/ENOENT/);
     const one = '{"format":"sandbank-snapshot","version":1}\n{"table":"payments","row":{}}\n';
     expect(snapshotsIn(one + one)).toEqual([one, one]);
   });
 
-  test('coverage is shown, written as JUnit XML, and held against a bar', async () => {
+  test('shows coverage, writes it as JUnit XML and compares it with a threshold', async () => {
     const tenant = await world.json<Tenant>(['organizations', 'create', 'Team Grey']);
     await run(['payments', 'create', '--minor', '100'], asTenant(tenant));
     const xml = join(folder, 'coverage.xml');
@@ -171,7 +171,7 @@ describe('what the operator does from the command line', () => {
     expect((await run(['coverage', '--reset'], asTenant(tenant))).code).toBe(0);
   });
 
-  test('a fault plan hits the next request, is listed and canceled', async () => {
+  test('creates a fault plan that affects the next request, lists it and cancels it', async () => {
     const plan = await world.json<{ id: string; seed: number }>([
       'faults',
       'create',
@@ -189,7 +189,7 @@ describe('what the operator does from the command line', () => {
       on: 'requests',
       fault: { type: 'error', code: 'internal_error' },
     });
-    // The client tries again by itself: two faults, and then it is done.
+    // The client retries automatically: two faults, then success.
     expect((await world.json(['customers', 'create', '--name', 'Patient'])).object).toBe('customer');
     expect((await world.sandbank('faults', 'list')).stdout).toMatch(
       new RegExp(`${plan.id} +exhausted +error +requests +2 +2`),
@@ -206,14 +206,14 @@ describe('what the operator does from the command line', () => {
     expect(await world.json(['faults', 'cancel', other.id])).toMatchObject({ status: 'canceled' });
   });
 
-  test('a fault plan that lacks something is told before anything is sent', async () => {
-    for (const [args, words] of [
+  test('rejects an incomplete fault plan before sending anything', async () => {
+    for (const [args, message] of [
       [['explode', '--count', '1'], /"explode" is not a valid fault\. Allowed values: latency, error/],
       [['latency', '--count', '1'], /--delay-ms is missing/],
       [['drop'], /--count or --share is missing/],
     ] as const) {
       const { code, stderr } = await world.sandbank('faults', 'create', ...args);
-      expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
+      expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
     }
   });
 });

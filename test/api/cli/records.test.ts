@@ -6,7 +6,7 @@ import { type CommandWorld, openCommandWorld, run } from '../../support/command.
 import { freePort } from '../../support/processes.ts';
 import { newKey } from '../../support/tenant.ts';
 
-interface Shown {
+interface JsonOutput {
   readonly id: string;
   readonly [field: string]: unknown;
 }
@@ -18,9 +18,9 @@ describe('records from the command line', () => {
   });
   afterAll(() => world?.close());
 
-  test('a payment goes from its creation to its refund, amounts in either unit', async () => {
+  test('takes a payment from creation to refund, with amounts in either unit', async () => {
     const { json } = world;
-    const created = await json<Shown>([
+    const created = await json<JsonOutput>([
       'payments',
       'create',
       '--amount',
@@ -53,11 +53,11 @@ describe('records from the command line', () => {
       paymentId: id,
     });
     expect(await json(['payments', 'get', id])).toMatchObject({ id, amountRefunded: 250 });
-    const page = await json<{ data: Shown[] }>(['payments', 'list', '--limit', '1']);
+    const page = await json<{ data: JsonOutput[] }>(['payments', 'list', '--limit', '1']);
     expect(page.data.map((one) => one.id)).toEqual([id]);
   });
 
-  test('people read the same in words, on stdout alone', async () => {
+  test('prints readable text without --json, on stdout only', async () => {
     const { stdout, stderr, code } = await world.sandbank(
       'payments',
       'create',
@@ -79,9 +79,9 @@ describe('records from the command line', () => {
     expect(list.stdout + list.stderr + stdout).not.toContain(String.fromCharCode(27));
   });
 
-  test('a transfer is quoted, sent, returned and refunded; a customer is made', async () => {
+  test('quotes, sends, returns and refunds a transfer, and creates a customer', async () => {
     const { json } = world;
-    const customer = await json<Shown>([
+    const customer = await json<JsonOutput>([
       'customers',
       'create',
       '--name',
@@ -93,7 +93,7 @@ describe('records from the command line', () => {
     expect((await world.sandbank('customers', 'list')).stdout).toMatch(
       /^CUSTOMER[\s\S]*Ada +ada@example\.test/,
     );
-    const quoted = await json<Shown>([
+    const quoted = await json<JsonOutput>([
       'transfers',
       'create',
       '--from',
@@ -121,11 +121,18 @@ describe('records from the command line', () => {
     expect((await world.sandbank('transfers', 'get', quoted.id)).stdout).toMatch(
       /sends +100\.00 EUR and a fee of .*\narrives +[\d.]+ USD/,
     );
-    const arriving = await json<Shown>(['transfers', 'create', '--to', 'JPY', '--arrive-minor', '15000']);
+    const arriving = await json<JsonOutput>([
+      'transfers',
+      'create',
+      '--to',
+      'JPY',
+      '--arrive-minor',
+      '15000',
+    ]);
     expect(arriving).toMatchObject({ targetAmount: 15_000, targetCurrency: 'JPY' });
   });
 
-  test('the status says whom the key stands for, and what is there', async () => {
+  test("status shows the key's organization and scopes, and the record counts", async () => {
     const status = await world.json(['status']);
     expect(status).toMatchObject({
       object: 'api_status',
@@ -146,8 +153,8 @@ describe('records from the command line', () => {
   });
 
   describe('the exit code', () => {
-    test('1: the API refused it, with its code, what is allowed, the request and where to read on', async () => {
-      const { id } = await world.json<Shown>(['payments', 'create', '--minor', '100']);
+    test('1: the API rejected the request; shows the code, the allowed actions, the request id and the docs link', async () => {
+      const { id } = await world.json<JsonOutput>(['payments', 'create', '--minor', '100']);
       const { code, stdout, stderr } = await world.sandbank('payments', 'refund', id);
       expect([code, stdout]).toEqual([1, '']);
       expect(stderr).toMatch(
@@ -165,28 +172,28 @@ describe('records from the command line', () => {
       ['an unknown command', ['fly'], /Unknown command 'fly'/],
       ['an unknown flag', ['payments', 'list', '--colour'], /Unknown option '--colour'/],
       ['a missing argument', ['payments', 'get'], /Missing required argument 'id'/],
-      ['a group alone', ['payments'], /Usage: sandbank payments/],
+      ['a group without a command', ['payments'], /Usage: sandbank payments/],
       [
-        'an amount that could mean two things',
+        'an ambiguous amount',
         ['payments', 'create', '--amount', '12'],
         /--amount 12\.00 for 12\.00 EUR, or --minor 12 for 0\.12 EUR/,
       ],
       ['too many decimals', ['payments', 'create', '--amount', '12.505'], /EUR has at most 2 decimals/],
       [
-        'decimals where there are none',
+        'decimals for a currency without decimals',
         ['payments', 'create', '--amount', '1.5', '--currency', 'jpy'],
         /JPY has no decimals/,
       ],
       ['no amount', ['payments', 'create'], /--amount or --minor is missing/],
       ['two amounts', ['payments', 'create', '--amount', '1.00', '--minor', '1'], /not both/],
       ['an action and a state', ['payments', 'advance', 'pay_1', 'capture', '--to', 'captured'], /not both/],
-      ['a number that is none', ['payments', 'list', '--limit', 'many'], /whole number from 1 to 100/],
+      ['a malformed number', ['payments', 'list', '--limit', 'many'], /whole number from 1 to 100/],
       [
-        'an amount of a transfer in the words of its flag',
+        'an ambiguous transfer amount, named by its flag',
         ['transfers', 'create', '--send', '5'],
         /--send 5\.00 .* or --send-minor 5/,
       ],
-      ['an address that is none', ['status', '--url', 'nowhere'], /nowhere is not a server address/],
+      ['a malformed server URL', ['status', '--url', 'nowhere'], /nowhere is not a server address/],
       ['a customer update without a field', ['customers', 'update', 'cus_1'], /at least one field/],
       [
         'a field that cannot be cleared',
@@ -199,21 +206,21 @@ describe('records from the command line', () => {
         ['disputes', 'advance', 'dsp_1', 'win', '--evidence', 'a=b'],
         /--evidence goes with the action submit_evidence/,
       ],
-      ['a replay without a window', ['replays', 'create'], /--from is missing/],
+      ['a replay without a time range', ['replays', 'create'], /--from is missing/],
       [
         'an unknown lifecycle',
         ['state-machines', 'payments'],
         /"payments" is not a valid resource. Did you mean payment\?/,
       ],
-      ['a reset that nobody can confirm', ['reset'], /Add --yes/],
-    ])('2: %s', async (_what, args, words) => {
+      ['a reset without confirmation', ['reset'], /Add --yes/],
+    ])('2: %s', async (_name, args, message) => {
       const { code, stdout, stderr } = await world.sandbank(...args);
       expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(words);
+      expect(stderr).toMatch(message);
       expect(stderr).not.toMatch(/\n\s+at /);
     });
 
-    test('3: nothing listens there', async () => {
+    test('3: the connection is refused', async () => {
       const url = `http://127.0.0.1:${await freePort()}`;
       const { code, stderr } = await run(['status'], { env: { ...world.env, SANDBANK_URL: url } });
       expect([code, stderr]).toEqual([
@@ -224,9 +231,9 @@ describe('records from the command line', () => {
       ]);
     });
 
-    test('4: there is no key, or it is not a valid one; a key is never repeated', async () => {
-      const none = await run(['payments', 'list'], { env: { SANDBANK_URL: world.url } });
-      expect([none.code, none.stderr]).toEqual([
+    test('4: the key is missing or invalid; a key is never printed', async () => {
+      const withoutKey = await run(['payments', 'list'], { env: { SANDBANK_URL: world.url } });
+      expect([withoutKey.code, withoutKey.stderr]).toEqual([
         4,
         expect.stringMatching(/There is no API key .*SANDBANK_API_KEY/),
       ]);
@@ -241,7 +248,7 @@ describe('records from the command line', () => {
     });
   });
 
-  test('the note of a server is found in this folder and above it, without any setting', async () => {
+  test("finds a server's connection file in this folder and in parent folders, without any setting", async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sandbank-note-'));
     const inner = join(folder, 'a', 'b');
     mkdirSync(inner, { recursive: true });

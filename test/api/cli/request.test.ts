@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
 import { freePort } from '../../support/processes.ts';
 
-interface Shown {
+interface JsonOutput {
   readonly id: string;
   readonly [field: string]: unknown;
 }
@@ -25,10 +25,10 @@ describe('sandbank get and post', () => {
   const result = async (...args: string[]) => {
     const { code, stdout, stderr } = await world.sandbank(...args);
     expect([code, stderr]).toEqual([0, '']);
-    return JSON.parse(stdout) as Shown;
+    return JSON.parse(stdout) as JsonOutput;
   };
 
-  test('a body is built from fields, JSON, a file and the standard input, in order', async () => {
+  test('builds a body from fields, JSON, a file and standard input, in that order', async () => {
     const file = join(folder, 'payment.json');
     writeFileSync(file, JSON.stringify({ amount: 1, currency: 'EUR', description: 'from a file' }));
     const args = ['-d', `@${file}`, '-d', '{"amount": 2}', '-d', 'amount=1250'];
@@ -62,12 +62,12 @@ describe('sandbank get and post', () => {
     'developer_api_payments',
     '/developer_api_payments',
     '/_api/developer_api_payments',
-  ])('the path %s is the same as the others; parameters may be in it or in flags', async (path) => {
+  ])('accepts the path %s, with query parameters in the path or in flags', async (path) => {
     const page = await result('get', `${path}?limit=1`, '--query', 'status=captured');
     expect(page).toMatchObject({ object: 'list', data: [{ object: 'payment', status: 'captured' }] });
   });
 
-  test('an idempotency key and headers are sent; a response that is not JSON is printed as it is', async () => {
+  test('sends an idempotency key and headers, and prints a non-JSON response unchanged', async () => {
     const args = ['post', 'customers', '-d', 'name=Grace', '--idempotency-key', 'order-42'];
     expect((await result(...args)).id).toBe((await result(...args)).id);
     const { data } = await world.json<{ data: { date: string }[] }>(['settlements', 'list']);
@@ -81,7 +81,7 @@ describe('sandbank get and post', () => {
     expect((await world.sandbank('settlements', 'get', date, '--csv')).stdout).toBe(csv.stdout);
   });
 
-  test('an error response is printed as JSON on stdout, with the usual exit code', async () => {
+  test('prints an error response as JSON on stdout, with the usual exit code', async () => {
     const refused = await world.sandbank('post', 'payments', '-d', 'amount=-1', '-d', 'currency=EUR');
     expect(refused.code).toBe(1);
     expect(refused.stderr).toMatch(/\(invalid_request, 400\)/);
@@ -90,8 +90,8 @@ describe('sandbank get and post', () => {
       /^\{"object":"error".*\}\n$/,
     );
     const url = `http://127.0.0.1:${await freePort()}`;
-    const away = await run(['get', 'payments'], { env: { ...world.env, SANDBANK_URL: url } });
-    expect(away.code).toBe(3);
+    const unreachable = await run(['get', 'payments'], { env: { ...world.env, SANDBANK_URL: url } });
+    expect(unreachable.code).toBe(3);
     expect((await run(['get', 'payments'], { env: { SANDBANK_URL: world.url } })).code).toBe(4);
   });
 
@@ -103,11 +103,11 @@ describe('sandbank get and post', () => {
       /Did you mean payments\/\{id\}\/advance\?/,
     ],
     [
-      'a read that is a write',
+      'a GET for a write operation',
       ['get', 'payments/pay_01h2xcejqtf2nbrexx3vqjhp41/refund'],
       /Use "sandbank post payments\/pay_\w+\/refund" instead\./,
     ],
-  ])('1: %s is answered with the nearest operation', async (_what, args, message) => {
+  ])('1: suggests the nearest operation for %s', async (_name, args, message) => {
     const { code, stderr } = await world.sandbank(...args);
     expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
   });
@@ -116,15 +116,15 @@ describe('sandbank get and post', () => {
     ['data without a name', ['post', 'payments', '-d', '1250'], /--data must be name=value/],
     ['a list', ['post', 'payments', '-d', '[1]'], /--data must be name=value/],
     ['a header without a value', ['get', 'payments', '--header', 'Accept'], /'Accept: text\/csv'/],
-    ['a way out of the API', ['get', 'payments/../../readyz'], /is not an API path/],
-    ['another address', ['get', 'http://example.test/'], /is not an API path/],
+    ['a path outside the API', ['get', 'payments/../../readyz'], /is not an API path/],
+    ['another host', ['get', 'http://example.test/'], /is not an API path/],
     ['a stream', ['get', 'webhook_events/stream'], /events tail --follow/],
-  ])('2: %s', async (_what, args, message) => {
+  ])('2: %s', async (_name, args, message) => {
     const { code, stdout, stderr } = await world.sandbank(...args);
     expect([code, stdout, stderr]).toEqual([2, '', expect.stringMatching(message)]);
   });
 
-  test('2: a file larger than a body may be', async () => {
+  test('2: a file above the maximum body size', async () => {
     const file = join(folder, 'large.json');
     writeFileSync(file, Buffer.alloc(2 ** 20 + 1, ' '));
     const { code, stderr } = await world.sandbank('post', 'payments', '-d', `@${file}`);

@@ -7,21 +7,21 @@ import { duration, since, time } from '../../../cli/reading.ts';
 import { readSettings } from '../../../cli/settings.ts';
 import { currencies } from '../../../src/kernel/currency.ts';
 
-describe('the settings of a connection', () => {
+describe('connection settings', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbank-settings-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(join(folder, '.sandbank'));
   const noted = { url: 'http://127.0.0.1:4321', apiKey: 'noted-key', operatorToken: 'noted-token' };
   writeFileSync(join(folder, '.sandbank', 'cli.json'), JSON.stringify(noted));
 
-  test('flags win over the environment, and that over the note', () => {
+  test('flags override the environment, and the environment overrides the connection file', () => {
     const env = {
       SANDBANK_URL: 'http://127.0.0.1:2',
       SANDBANK_API_KEY: 'env-key',
       SANDBANK_OPERATOR_TOKEN: 'env-token',
     };
-    const asked = { url: 'http://127.0.0.1:1', apiKey: 'flag-key' };
-    expect(readSettings(asked, env, folder)).toMatchObject({
+    const flags = { url: 'http://127.0.0.1:1', apiKey: 'flag-key' };
+    expect(readSettings(flags, env, folder)).toMatchObject({
       url: 'http://127.0.0.1:1',
       apiKey: 'flag-key',
       operatorToken: 'env-token',
@@ -35,7 +35,7 @@ describe('the settings of a connection', () => {
     expect(readSettings({}, { ...env, SANDBANK_KEY: 'old-name' }, folder).apiKey).toBe('env-key');
     expect(readSettings({}, {}, folder)).toMatchObject({
       ...noted,
-      origins: { url: 'note', apiKey: 'note', operatorToken: 'note' },
+      origins: { url: 'connection file', apiKey: 'connection file', operatorToken: 'connection file' },
     });
     expect(readSettings({}, { SANDBANK_DATA_DIR: 'memory' }, folder)).toMatchObject({
       url: 'http://127.0.0.1:4000',
@@ -43,19 +43,22 @@ describe('the settings of a connection', () => {
     });
   });
 
-  test('SANDBANK_CONNECTION_FILE names the note, wherever the data is', () => {
+  test('SANDBANK_CONNECTION_FILE names the connection file, wherever the data directory is', () => {
     const file = join(folder, 'connection.json');
     const env = { SANDBANK_CONNECTION_FILE: file, SANDBANK_DATA_DIR: 'memory' };
-    expect(readSettings({}, env, folder)).toMatchObject({ origins: { url: 'default' }, noteFile: undefined });
+    expect(readSettings({}, env, folder)).toMatchObject({
+      origins: { url: 'default' },
+      connectionFile: undefined,
+    });
     writeFileSync(file, JSON.stringify({ url: 'http://127.0.0.1:4322' }));
     expect(readSettings({}, env, folder)).toMatchObject({
       url: 'http://127.0.0.1:4322',
       apiKey: undefined,
-      noteFile: file,
+      connectionFile: file,
     });
   });
 
-  test('the secrets of a note are not sent to another server', () => {
+  test('secrets in a connection file are not sent to another server', () => {
     const other = readSettings({ url: 'https://elsewhere.test' }, {}, folder);
     expect(other).toMatchObject({ apiKey: undefined, operatorToken: undefined });
     expect(readSettings({ url: 'http://localhost:4321/' }, {}, folder)).toMatchObject({
@@ -63,7 +66,7 @@ describe('the settings of a connection', () => {
     });
   });
 
-  test('a note that is no note is told', () => {
+  test('reports a malformed connection file', () => {
     const broken = join(folder, 'broken');
     mkdirSync(broken);
     writeFileSync(join(broken, 'cli.json'), 'oops');
@@ -72,7 +75,7 @@ describe('the settings of a connection', () => {
 });
 
 describe('amounts', () => {
-  test('the decimals of every currency are those that the server knows', () => {
+  test('every currency has the same number of decimals as on the server', () => {
     const known = currencies.map(({ code, exponent }) => [code, exponent]);
     expect(currencies.map(({ code }) => [code, exponentOf(code)])).toEqual(known);
   });
@@ -85,13 +88,16 @@ describe('amounts', () => {
     [{ amount: '1.250' }, 'KWD', 1250],
     [{ minor: '1250' }, 'EUR', 1250],
     [{ amount: '9999999999.99' }, 'EUR', 999_999_999_999],
-  ])('%j of %s are %i minor units', (asked, currency, minor) => {
-    expect(minorUnits(asked, currency)).toBe(minor);
+  ])('%j in %s is %i minor units', (input, currency, minor) => {
+    expect(minorUnits(input, currency)).toBe(minor);
   });
 
-  test.each(['12', '-1.00', '1,00', '1.', '.5', '1e3', '12.505', ''])('"%s" of EUR is refused', (amount) => {
-    expect(() => minorUnits({ amount }, 'EUR')).toThrow();
-  });
+  test.each(['12', '-1.00', '1,00', '1.', '.5', '1e3', '12.505', ''])(
+    'rejects "%s" as an amount in EUR',
+    (amount) => {
+      expect(() => minorUnits({ amount }, 'EUR')).toThrow();
+    },
+  );
 
   test.each<[number | string, string, string]>([
     [1250, 'EUR', '12.50 EUR'],
@@ -100,7 +106,7 @@ describe('amounts', () => {
     [-5, 'EUR', '-0.05 EUR'],
     [1250, 'JPY', '1250 JPY'],
     [5, 'KWD', '0.005 KWD'],
-  ])('%s %s reads %s', (minor, currency, text) => {
+  ])('formats %s %s as %s', (minor, currency, text) => {
     expect(amountText(minor, currency)).toBe(text);
   });
 });
@@ -111,16 +117,16 @@ describe('times', () => {
     ['90m', 5_400],
     ['2w', 1_209_600],
     ['45s', 45],
-  ])('%s is %i seconds', (text, seconds) => {
+  ])('parses %s as %i seconds', (text, seconds) => {
     expect(duration(text)).toBe(seconds);
     expect(since(text)).toEqual({ seconds });
   });
 
-  test.each(['', '3', 'd', '3x', '3d 4h', '-1d', '0s'])('"%s" is no duration', (text) => {
+  test.each(['', '3', 'd', '3x', '3d 4h', '-1d', '0s'])('rejects "%s" as a duration', (text) => {
     expect(() => duration(text)).toThrow();
   });
 
-  test('an instant is read to the millisecond', () => {
+  test('parses a timestamp with millisecond precision', () => {
     expect(time('2031-03-04T10:00:00Z')).toBe('2031-03-04T10:00:00.000Z');
     expect(since('2031-03-04')).toEqual({ at: '2031-03-04T00:00:00.000Z' });
     expect(() => time('noon')).toThrow();

@@ -6,18 +6,18 @@ export interface Leaf {
   readonly command: Command;
 }
 
-/** All commands that do something, with the words that lead to them. */
+/** All commands without subcommands, with their full command path. */
 export function leaves(command = createProgram(), path = ''): readonly Leaf[] {
   if (command.commands.length === 0) return [{ path, command }];
   return command.commands.flatMap((child) => leaves(child, `${path} ${child.name()}`.trim()));
 }
 
-/** What `--help` prints, examples and all. */
+/** The complete `--help` output, including examples. */
 export function helpOf(command: Command): string {
   let text = '';
   command.configureOutput({
-    writeOut: (words) => {
-      text += words;
+    writeOut: (chunk) => {
+      text += chunk;
     },
   });
   command.outputHelp();

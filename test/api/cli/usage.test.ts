@@ -54,7 +54,7 @@ describe('wrong usage', () => {
   ];
 
   test.each(cases)(
-    '%j ends with 2, and --json gives the same message as an object',
+    '%j exits with 2, and --json prints the same message as an object',
     async (args, message) => {
       const [plain, json] = await Promise.all([run(args), run([...args, '--json'])]);
       expect([plain.code, plain.stdout]).toEqual([2, '']);
@@ -69,7 +69,7 @@ describe('wrong usage', () => {
     },
   );
 
-  test('an unknown option of any command ends with 2', async () => {
+  test('an unknown option of any command exits with 2', async () => {
     const paths = leaves().filter(({ path }) => path !== 'start');
     const codes = await Promise.all(
       paths.map(async ({ path }) => [path, (await run([...path.split(' '), '--no-such-option'])).code]),
@@ -91,7 +91,7 @@ describe('wrong usage', () => {
     expect(open).toEqual([]);
   });
 
-  test('values that the set cannot enumerate are accepted', async () => {
+  test('accepts values that cannot be enumerated', async () => {
     const { code, stderr } = await run([
       'transfers',
       'create',
@@ -104,7 +104,7 @@ describe('wrong usage', () => {
   });
 });
 
-describe('an error of the API', () => {
+describe('an API error', () => {
   let world: CommandWorld;
   beforeAll(async () => {
     world = await openCommandWorld();

@@ -4,7 +4,7 @@ import { Sandbank } from '../../../sdk/client.ts';
 import { type CommandWorld, openCommandWorld, run } from '../../support/command.ts';
 import { openReceiver, type Receiver, withStatus } from '../../support/receiver.ts';
 
-interface Shown {
+interface JsonOutput {
   readonly id: string;
   readonly secret: string;
 }
@@ -21,8 +21,8 @@ describe('webhooks from the command line', () => {
     await world?.close();
   });
 
-  test('an endpoint is registered, tested and listed', async () => {
-    const made = await world.json<Shown>([
+  test('registers, tests and lists an endpoint', async () => {
+    const created = await world.json<JsonOutput>([
       'webhooks',
       'create',
       receiver.url,
@@ -31,16 +31,16 @@ describe('webhooks from the command line', () => {
       '--retry-profile',
       'none',
     ]);
-    expect(made).toMatchObject({
+    expect(created).toMatchObject({
       object: 'webhook',
       url: receiver.url,
       eventTypes: ['payment.*', 'customer.created'],
     });
-    expect(made.secret).toMatch(/^whsec_/);
+    expect(created.secret).toMatch(/^whsec_/);
     const tested = await world.json<{ attempts: object[] }>([
       'webhooks',
       'test',
-      made.id,
+      created.id,
       '--type',
       'payment.captured',
     ]);
@@ -51,22 +51,22 @@ describe('webhooks from the command line', () => {
       attempts: [{ responseStatus: 204 }],
     });
     receiver.answer(withStatus(500));
-    const failed = await world.sandbank('webhooks', 'test', made.id);
+    const failed = await world.sandbank('webhooks', 'test', created.id);
     expect([failed.code, failed.stdout]).toEqual([
       1,
       expect.stringMatching(/status +failed\n[\s\S]*response +500/),
     ]);
     receiver.answer(withStatus(204));
-    const words = await world.sandbank('webhooks', 'list');
-    expect(words.stdout).toMatch(
+    const output = await world.sandbank('webhooks', 'list');
+    expect(output.stdout).toMatch(
       new RegExp(
-        `^ENDPOINT +STATUS +URL +EVENTS\n${made.id} +enabled +${receiver.url} +payment\\.\\*,customer\\.created\n`,
+        `^ENDPOINT +STATUS +URL +EVENTS\n${created.id} +enabled +${receiver.url} +payment\\.\\*,customer\\.created\n`,
       ),
     );
-    expect(words.stdout).not.toContain('whsec_');
+    expect(output.stdout).not.toContain('whsec_');
   });
 
-  test('a receiver is examined from here, and by the server', async () => {
+  test('examines a receiver from this machine and from the server', async () => {
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const good = await openReceiver((received, response) => {
       if (received.method !== 'POST') return void response.writeHead(405).end();
@@ -77,7 +77,7 @@ describe('webhooks from the command line', () => {
     });
     const passed = await run(['webhooks', 'examine', good.url, '--secret', secret]);
     expect([passed.code, passed.stdout]).toEqual([0, expect.stringMatching(/Grade A +100 of 100, passed/)]);
-    const fooled = await run([
+    const failed = await run([
       'webhooks',
       'examine',
       '--url',
@@ -88,8 +88,8 @@ describe('webhooks from the command line', () => {
       'wrong_signature',
       '--json',
     ]);
-    expect([fooled.code, JSON.parse(fooled.stdout)]).toMatchObject([1, { status: 'failed', grade: 'F' }]);
-    const { id } = await world.json<Shown>(['webhooks', 'create', good.url, '--secret', secret]);
+    expect([failed.code, JSON.parse(failed.stdout)]).toMatchObject([1, { status: 'failed', grade: 'F' }]);
+    const { id } = await world.json<JsonOutput>(['webhooks', 'create', good.url, '--secret', secret]);
     const byServer = await world.sandbank(
       'webhooks',
       'examine',

@@ -1,4 +1,4 @@
-// What only the real binary shows. The commands themselves are tested in process: test/api/cli.
+// Behaviour that only the real binary has. The commands themselves are tested in process: test/api/cli.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -44,7 +44,7 @@ describe('the sandbank binary', () => {
           runBinary(args, { env: variables }),
           run(args, { env: variables }),
         ]);
-        // Only the request id of a refusal differs.
+        // Only the request id of an error differs.
         const withoutId = (text: string) => text.replaceAll(/req_\w+/g, 'req_');
         expect(binary.code, args.join(' ')).toBe(code);
         expect(inProcess.code, args.join(' ')).toBe(code);
@@ -64,7 +64,7 @@ describe('the sandbank binary', () => {
     expect(short).toEqual(version);
   });
 
-  test('reads a pipe, and ends with 0 when the reader of its output has gone', async () => {
+  test('reads a pipe, and exits with 0 when the reader of its output is closed', async () => {
     const piped = await runBinary(['trigger', 'payment.captured', '--data', '-', '--json'], {
       env: world.env,
       input: '{"from":"pipe"}',

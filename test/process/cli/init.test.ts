@@ -38,7 +38,7 @@ const read = (path: string) => readFileSync(join(directory, path), 'utf8');
 const write = (path: string, content: string) => writeFileSync(join(directory, path), content);
 const manifest = (content: object) => write('package.json', JSON.stringify(content));
 
-/** What `npm install` makes of a package in a folder: a link to it. */
+/** Links a package, as `npm install` does for a package in a folder. */
 function install(name: string, target: string): void {
   mkdirSync(join(directory, 'node_modules'), { recursive: true });
   symlinkSync(target, join(directory, 'node_modules', name), 'junction');
@@ -137,7 +137,7 @@ describe('sandbank init', () => {
     expect(nextSteps[0]?.command).toBe(`cd ${join('new', 'shop')}`);
   });
 
-  test('leaves existing files unchanged, and says what to add to a configuration', async () => {
+  test('leaves existing files unchanged, and prints the lines to add to a configuration', async () => {
     manifest({ devDependencies: { vitest: '4' } });
     const own = { 'sandbank.seed.json': '{}', 'vite.config.ts': 'export default {}', 'pnpm-lock.yaml': '' };
     for (const [path, content] of Object.entries(own)) write(path, content);
@@ -161,7 +161,7 @@ describe('sandbank init', () => {
     expect((await run(['init'], { directory })).stdout).toMatch(/^Add to vite\.config\.ts:\n {2}test: /m);
   });
 
-  test('writes nothing outside of the folder, also not through symbolic links', async () => {
+  test('writes nothing outside the folder, not even through symbolic links', async () => {
     const elsewhere = join(outer, 'elsewhere');
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, 'ignored'), 'theirs\n');
@@ -178,7 +178,7 @@ describe('sandbank init', () => {
     expect(snapshot(elsewhere)).toEqual(before);
   });
 
-  test('refuses a file instead of a folder, and a package.json that it cannot read', async () => {
+  test('rejects a file instead of a folder, and a package.json that it cannot read', async () => {
     write('file', '');
     expect(await run(['init', 'file'], { directory })).toMatchObject({
       code: 2,

@@ -39,14 +39,17 @@ describe('sandbank listen', () => {
   }
   const pay = () => world.owner.client.post('developer_api_payments', { amount: 1250, currency: 'EUR' });
 
-  test('forwards what a webhook gets, byte for byte, signed with the secret that it has printed', async () => {
+  test('forwards the bytes that a webhook gets, signed with the printed secret', async () => {
     const running = await listen();
     const secret = secretIn(running.stderr);
-    const beside = await openReceiver();
-    await world.owner.client.post('developer_api_webhooks', { url: beside.url, eventTypes: ['payment.*'] });
+    const webhookReceiver = await openReceiver();
+    await world.owner.client.post('developer_api_webhooks', {
+      url: webhookReceiver.url,
+      eventTypes: ['payment.*'],
+    });
     const { body: payment } = await pay();
     const [forwarded] = await receiver.waitFor(1);
-    const [delivered] = await beside.waitFor(1);
+    const [delivered] = await webhookReceiver.waitFor(1);
     expect(forwarded?.body).toBe(delivered?.body);
     expect(forwarded?.headers['webhook-id']).toBe(delivered?.headers['webhook-id']);
     expect(forwarded?.headers['content-type']).toBe(delivered?.headers['content-type']);
@@ -58,10 +61,10 @@ describe('sandbank listen', () => {
     expect(await running.stop()).toBe(0);
     const printed = await run(['listen', '--print-secret'], { env: world.env });
     expect(printed.stdout.trim()).toBe(secret);
-    await beside.close();
+    await webhookReceiver.close();
   });
 
-  test('forwards a replay again, only the types asked for, and says what was answered', async () => {
+  test('forwards a replay again, only the requested types, and prints the response status', async () => {
     const running = await listen('--events', 'customer.*', '--json');
     await pay();
     const { body: customer } = await world.owner.client.post('developer_api_customers', { name: 'Ada' });
@@ -71,11 +74,11 @@ describe('sandbank listen', () => {
     await world.json(['events', 'replay', eventId]);
     await receiver.waitFor(2);
     await running.waitForOutput(/"isReplay":true/);
-    const told = running.stdout
+    const printed = running.stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(told).toMatchObject([
+    expect(printed).toMatchObject([
       {
         object: 'forward',
         status: 'delivered',
@@ -90,7 +93,7 @@ describe('sandbank listen', () => {
     expect(await running.stop('SIGTERM')).toBe(0);
   });
 
-  test('waits for a program that is not there yet, and begins where it is told', async () => {
+  test('waits for a target that does not listen yet, and starts at --since', async () => {
     const { body: earlier } = await world.owner.client.post('developer_api_customers', { name: 'Earlier' });
     const port = await freePort();
     const running = new RunningCommand(
@@ -116,14 +119,14 @@ describe('sandbank listen', () => {
   test.each<[string, readonly string[], RegExp]>([
     ['no target', [], /Give --forward-to.*events tail --follow/],
     ['a target that is not an address', ['--forward-to', 'hook'], /--forward-to must be a URL/],
-    ['a secret that is none', ['--forward-to', 'http://127.0.0.1:1/', '--secret', 'hunter2'], /whsec_/],
-    ['a time that is none', ['--forward-to', 'http://127.0.0.1:1/', '--since', 'noon'], /--since/],
-  ])('refuses %s with 2', async (_what, args, words) => {
+    ['an invalid secret', ['--forward-to', 'http://127.0.0.1:1/', '--secret', 'hunter2'], /whsec_/],
+    ['an invalid time', ['--forward-to', 'http://127.0.0.1:1/', '--since', 'noon'], /--since/],
+  ])('rejects %s with exit code 2', async (_what, args, message) => {
     const { code, stderr } = await run(['listen', ...args], { env: world.env });
-    expect([code, stderr]).toEqual([2, expect.stringMatching(words)]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
   });
 
-  test('ends at once with 3 without a server, and with 4 without a valid key', async () => {
+  test('exits immediately with 3 without a server, and with 4 without a valid key', async () => {
     const to = ['listen', '--forward-to', receiver.url];
     expect(
       (await run(to, { env: { ...world.env, SANDBANK_URL: `http://127.0.0.1:${await freePort()}` } })).code,
@@ -132,7 +135,7 @@ describe('sandbank listen', () => {
   });
 });
 
-describe('sandbank listen and a server that goes away', () => {
+describe('sandbank listen during a server restart', () => {
   let folder: string;
   let server: ServerProcess | undefined;
   let listening: RunningCommand | undefined;
@@ -145,7 +148,7 @@ describe('sandbank listen and a server that goes away', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('comes back by itself, and every event arrives once: before, during and after', async () => {
+  test('reconnects by itself, and every event arrives once: before, during and after', async () => {
     const key = newKey();
     const seed = join(folder, 'seed.json');
     const apiKeys = [{ name: 'ci', key, scopes: [...scopes] }];
@@ -161,28 +164,30 @@ describe('sandbank listen and a server that goes away', () => {
     listening = new RunningCommand(['listen', '--forward-to', receiver.url], { env });
     await listening.waitForOutput(/Listening to web/, 'stderr');
     const sandbank = new Sandbank({ apiKey: key, baseUrl: server.url });
-    const made: string[] = [];
-    const create = async () => made.push((await sandbank.customers.create({ name: 'Ada' })).id);
+    const created: string[] = [];
+    const create = async () => created.push((await sandbank.customers.create({ name: 'Ada' })).id);
     await create();
     await receiver.waitFor(1);
     await server.kill();
     await listening.waitForOutput(/Connection lost/, 'stderr');
     server = await startServer(options);
-    // Made before the listener is back: it waits two seconds before it tries again.
+    // Created before the listener reconnects: it waits two seconds before it retries.
     await create();
     await listening.waitForOutput(/Connected again/, 'stderr');
     await create();
     await receiver.waitFor(3);
-    const told = receiver.received.map(({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id);
-    expect(told).toEqual(made);
+    const forwarded = receiver.received.map(
+      ({ body }) => (JSON.parse(body) as { data: { id: string } }).data.id,
+    );
+    expect(forwarded).toEqual(created);
     expect(await listening.stop()).toBe(0);
     await receiver.close();
   });
 });
 
-/** A certificate that nobody has signed, as programs on a laptop have them. */
-describe('a target with a certificate of its own', () => {
-  test('is refused, and accepted with --skip-verify', async () => {
+/** Self-signed certificates are common in local development. */
+describe('a target with a self-signed certificate', () => {
+  test('is rejected, and accepted with --skip-verify', async () => {
     const { cert, key } = await selfSigned();
     const world = await openCommandWorld();
     const bodies: string[] = [];
@@ -194,14 +199,14 @@ describe('a target with a certificate of its own', () => {
     await new Promise((resolve) => target.once('listening', resolve));
     const url = `https://127.0.0.1:${(target.address() as AddressInfo).port}/`;
     const pay = () => world.owner.client.post('developer_api_payments', { amount: 1, currency: 'EUR' });
-    for (const [flags, words] of [
+    for (const [flags, output] of [
       [[], /-> DEPTH_ZERO_SELF_SIGNED_CERT/],
       [['--skip-verify'], /-> 200/],
     ] as const) {
       const running = new RunningCommand(['listen', '--forward-to', url, ...flags], { env: world.env });
       await running.waitForOutput(/Listening to/, 'stderr');
       await pay();
-      await running.waitForOutput(words);
+      await running.waitForOutput(output);
       expect(await running.stop()).toBe(0);
     }
     expect(bodies).toHaveLength(1);

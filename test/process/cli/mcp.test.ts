@@ -17,7 +17,7 @@ interface Result {
 describe('sandbank mcp', () => {
   let world: CommandWorld;
   const open: Client[] = [];
-  /** With all tools and a valid key, for the tests that change nothing about it. */
+  /** A client with all tools and a valid key. */
   let client: Client;
   beforeAll(async () => {
     world = await openCommandWorld();
@@ -50,7 +50,7 @@ describe('sandbank mcp', () => {
       return result.structuredContent as Record<string, unknown>;
     };
 
-  test('offers every tool with words, and with what it takes as the document says it', async () => {
+  test('offers every tool with a description and an input schema from the OpenAPI document', async () => {
     const { tools } = await client.listTools();
     const expected = operationTools.map(({ name }) => name);
     expect(tools.map(({ name }) => name).toSorted()).toEqual(
@@ -59,8 +59,8 @@ describe('sandbank mcp', () => {
     for (const { description, inputSchema } of tools) {
       expect(description?.length).toBeGreaterThan(20);
       expect(inputSchema.type).toBe('object');
-      // Assistants refuse a tool whose input is a choice at the top.
-      for (const word of ['anyOf', 'oneOf', 'allOf']) expect(inputSchema).not.toHaveProperty(word);
+      // Assistants reject a tool whose input schema is a union at the top level.
+      for (const keyword of ['anyOf', 'oneOf', 'allOf']) expect(inputSchema).not.toHaveProperty(keyword);
     }
     const create = tools.find(({ name }) => name === 'create_payment');
     expect(create?.inputSchema).toMatchObject({
@@ -80,7 +80,7 @@ describe('sandbank mcp', () => {
     );
   });
 
-  test('an assistant creates, advances, refunds, moves the clock and reads what happened', async () => {
+  test('an assistant creates, advances, refunds, advances the clock and reads the events', async () => {
     const call = callOf(client);
     const { id: customerId } = await call('create_customer', { name: 'Ada' });
     const payment = await call('create_payment', {
@@ -99,7 +99,7 @@ describe('sandbank mcp', () => {
     expect(await call('get_payment', { id })).toMatchObject({ amountRefunded: 250 });
     expect(await call('list_payments', { limit: 1 })).toMatchObject({ data: [{ id }] });
     expect(await call('advance_clock', { seconds: 86_400 })).toMatchObject({ complete: true });
-    // Whole seconds, of a clock that goes on.
+    // Whole seconds, and the clock is running.
     expect(Math.abs(Number((await call('get_clock')).offsetSeconds) - 86_400)).toBeLessThan(60);
     const events = (await call('list_events', { resourceId: id })) as {
       data: { id: string; type: string }[];
@@ -123,7 +123,7 @@ describe('sandbank mcp', () => {
     expect(await call('read_state_machines')).toMatchObject({ object: 'state_machines' });
   });
 
-  test('an assistant finds out why a webhook failed, tests the endpoint and examines its receiver', async () => {
+  test('an assistant finds the reason of a webhook failure, tests the endpoint and examines its receiver', async () => {
     const call = callOf(client);
     const receiver = await openReceiver(withStatus(500));
     const { body } = await world.owner.client.post('developer_api_webhooks', {
@@ -158,13 +158,13 @@ describe('sandbank mcp', () => {
     expect(await call('list_payments')).toMatchObject({ data: [] });
   });
 
-  test('a refusal is an error of the tool, with its code, what is allowed and the request', async () => {
+  test('an API error is a tool error with its code, the allowed actions and the request id', async () => {
     const { id } = await callOf(client)('create_payment', { amount: 100, currency: 'EUR' });
     const refused = (await client.callTool({ name: 'refund_payment', arguments: { id } })) as Result;
     expect(refused.isError).toBe(true);
-    const [words = '', facts = '{}'] = refused.content[0]?.text?.split('\n') ?? [];
-    expect(words).toMatch(/\.$/);
-    expect(JSON.parse(facts)).toMatchObject({
+    const [message = '', details = '{}'] = refused.content[0]?.text?.split('\n') ?? [];
+    expect(message).toMatch(/\.$/);
+    expect(JSON.parse(details)).toMatchObject({
       code: 'invalid_state_transition',
       status: 409,
       allowedActions: expect.any(Array),
@@ -177,7 +177,7 @@ describe('sandbank mcp', () => {
     expect(wrong.isError).toBe(true);
   });
 
-  test('explains every error code of the catalogue', async () => {
+  test('explains every error code in the catalogue', async () => {
     const explained = await callOf(client)('explain_error', { code: 'idempotency_key_reused' });
     expect(explained).toMatchObject({
       code: 'idempotency_key_reused',
@@ -190,14 +190,14 @@ describe('sandbank mcp', () => {
     expect(unknown).toMatchObject({ isError: true });
   });
 
-  test('with --read-only there is nothing that writes', async () => {
+  test('with --read-only offers only tools that read', async () => {
     const { tools } = await (await connect(['--read-only'])).listTools();
     expect(tools.length).toBeGreaterThan(8);
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
     expect(tools.map(({ name }) => name)).not.toContain('create_payment');
   });
 
-  test('gives the documents of the server', async () => {
+  test('serves the documents of the server as resources', async () => {
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(['sandbank://llms.txt', 'sandbank://openapi.json']);
     const { contents } = await client.readResource({ uri: 'sandbank://openapi.json' });
@@ -206,7 +206,7 @@ describe('sandbank mcp', () => {
     });
   });
 
-  test('starts without a key or a server, and its tools say what is missing', async () => {
+  test('starts without a key or a server, and its tools report the missing one', async () => {
     const [keyless, away] = await Promise.all([
       connect([], { SANDBANK_API_KEY: '' }),
       connect([], { SANDBANK_URL: `http://127.0.0.1:${await freePort()}` }),

@@ -68,7 +68,7 @@ export interface Answer {
   readonly durationMs: number;
 }
 
-/** Rejects when the connection is lost, and when no response comes at all. */
+/** Rejects when the connection is lost, and when no response arrives. */
 export async function call(
   url: string,
   { method = 'GET', key, idempotencyKey, body }: Call = {},
@@ -100,7 +100,7 @@ export async function call(
 const UNAVAILABLE_MS_MAX = 240_000;
 const UNAVAILABLE_PAUSE_MS = 100;
 
-/** Repeats a request that is answered with 503, as every client has to: a machine that is busy enough causes some. */
+/** Retries a request that gets 503, as every client must: a busy machine causes some. */
 export async function whileUnavailable(send: () => Promise<Answer>): Promise<Answer> {
   for (const since = performance.now(); ; ) {
     const answer = await send();

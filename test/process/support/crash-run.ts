@@ -1,6 +1,6 @@
 /**
- * Servers that are killed at named points while clients create and move payments, deliveries are in flight, a clock advances and fault plans
- * count. After each kill the clients repeat their requests; at the end auditors compare the database and the receiver with what they got.
+ * Servers that are killed at named points while clients create and advance payments, deliveries are in flight, a clock advances and fault plans
+ * count. After each kill the clients repeat their requests; at the end the audits compare the database and the receiver with the responses.
  */
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
@@ -16,14 +16,28 @@ import {
   whileUnavailable,
 } from './client.ts';
 import { expectExecutedOnce, expectSound } from './crash-audit.ts';
-import { type Place, passed } from './databases.ts';
+import { sleep, type TestDatabase } from './databases.ts';
 import { auditDeliveries } from './delivery-audit.ts';
 import { type Claim, retry } from './load.ts';
 import { balancesIn } from './payment-requests.ts';
 import { type PaymentRun, startPaymentRuns } from './payment-runs.ts';
 import { startTraffic } from './traffic.ts';
-import { type Answering, type Arrival, atOnce, chanceOf, type Inbox, openInbox } from './webhook-receiver.ts';
-import { allSent, CLOCK, endpoint, expireLeases, type Home, openHome } from './webhook-servers.ts';
+import {
+  type Arrival,
+  acceptImmediately,
+  chanceOf,
+  type Inbox,
+  openInbox,
+  type ResponsePolicy,
+} from './webhook-receiver.ts';
+import {
+  allSent,
+  CLOCK,
+  type Deployment,
+  endpoint,
+  expireLeases,
+  openDeployment,
+} from './webhook-servers.ts';
 
 /**
  * Where a process is killed: see crash-points.mjs; `advance` is while a delivery of an advance is in flight, `random` is a random time.
@@ -31,8 +45,8 @@ import { allSent, CLOCK, endpoint, expireLeases, type Home, openHome } from './w
 export type Point = 'response' | 'query' | 'commit' | 'wal' | 'claim' | 'outcome' | 'advance' | 'random';
 
 export interface Setup {
-  readonly place: Place;
-  readonly home: Home;
+  readonly database: TestDatabase;
+  readonly deployment: Deployment;
   readonly inbox: Inbox;
   readonly nodes: number;
   readonly points: readonly Point[];
@@ -71,7 +85,7 @@ const endpoints = [
 const advanceEndpoint = endpoint('advance', { application: 'Globex web' });
 const faultEndpoint = endpoint('faults');
 
-const responses: Readonly<Record<string, Answering>> = {
+const responses: Readonly<Record<string, ResponsePolicy>> = {
   steady: (id) => ({ status: 204, afterMs: chanceOf(id) < 0.2 ? 250 : 0 }),
   // A third fails once, and some of those twice.
   flaky: (id, nth) => {
@@ -82,14 +96,14 @@ const responses: Readonly<Record<string, Answering>> = {
   failing: () => ({ status: 503, afterMs: 0 }),
   hanging: () => undefined,
   narrow: (id) => ({ status: 204, afterMs: 2 + Math.round(chanceOf(id) * 6) }),
-  unwanted: atOnce,
+  unwanted: acceptImmediately,
   advance: () => ({ status: 204, afterMs: 200 }),
-  faults: atOnce,
+  faults: acceptImmediately,
 };
 
 export const openCrashInbox = (): Promise<Inbox> => openInbox(responses);
-export const openCrashHome = (inbox: Inbox): Home =>
-  openHome(inbox, endpoints, [advanceEndpoint], [faultEndpoint]);
+export const openCrashDeployment = (inbox: Inbox): Deployment =>
+  openDeployment(inbox, endpoints, [advanceEndpoint], [faultEndpoint]);
 
 export interface Summary {
   readonly text: string;
@@ -99,27 +113,27 @@ export interface Summary {
 
 /** Kills once at each point. */
 export async function runCrashes({
-  place,
-  home,
+  database,
+  deployment,
   inbox,
   nodes: count,
   points,
   random,
 }: Setup): Promise<Summary> {
-  const isEmbedded = place.options.dataDir !== undefined;
+  const isEmbedded = database.options.dataDir !== undefined;
   const env = { NODE_OPTIONS: `--import=${new URL('./crash-points.mjs', import.meta.url).href}` };
-  const start = () => home.start({ ...place.options, env });
+  const start = () => deployment.start({ ...database.options, env });
   const nodes: ServerProcess[] = await Promise.all(Array.from({ length: count }, start));
   const claims: Claim[] = [];
   const runs: PaymentRun[] = [];
   const refused = new Set<string>();
-  const totals = { found: 0, made: 0, cut: 0, customers: 0 };
+  const totals = { found: 0, created: 0, cut: 0, customers: 0 };
 
   await postOk(`${urlOf(nodes[0])}${CLOCK}/freeze`, {}, randomUUID(), SPARE_KEY);
   for (const [round, point] of points.entries()) {
     const at = round % count;
     const victim = nodes[at];
-    if (!victim) throw new Error('there is a node to kill');
+    if (!victim) throw new Error('no node to kill');
     const { url } = victim;
     const fault = await startFaultPlan(url);
     const heldBack = point === 'advance' ? await holdBackEvents(url, inbox) : undefined;
@@ -143,7 +157,7 @@ export async function runCrashes({
       if (n !== at) expect(load.lost(), 'the other node answers every request').toBe(0);
     }
     if (!isEmbedded)
-      await place.inspect(async (query) => {
+      await database.inspect(async (query) => {
         await expectSound(query);
         if (count === 1 && round < points.length - 1) await expireLeases(query);
       });
@@ -152,15 +166,15 @@ export async function runCrashes({
     const startedAt = performance.now();
     const restarting = start();
     const survivor = nodes[(at + 1) % count];
-    const answering = count === 1 ? (await restarting).url : urlOf(survivor);
+    const liveUrl = count === 1 ? (await restarting).url : urlOf(survivor);
     const mine = traffic.flatMap(({ load }) => load.claims);
-    const counts = await retry(answering, mine);
+    const counts = await retry(liveUrl, mine);
     const cut = moving.flatMap((one) => one.runs);
-    const outcomes = await Promise.all(cut.map((run) => run.resume(answering)));
-    await Promise.all(cut.map((run) => run.complete(answering)));
-    await balancesIn(answering, 'EUR');
+    const outcomes = await Promise.all(cut.map((run) => run.resume(liveUrl)));
+    await Promise.all(cut.map((run) => run.complete(liveUrl)));
+    await balancesIn(liveUrl, 'EUR');
     totals.found += counts.found + outcomes.filter((outcome) => outcome === 'found').length;
-    totals.made += counts.made + outcomes.filter((outcome) => outcome === 'made').length;
+    totals.created += counts.created + outcomes.filter((outcome) => outcome === 'created').length;
     claims.push(...mine);
     runs.push(...cut);
     for (const one of traffic) for (const id of one.refused) refused.add(id);
@@ -182,12 +196,12 @@ export async function runCrashes({
   await Promise.all(runs.map((run) => run.resume(last)));
   // While one endpoint hangs and one fails, every other delivery is attempted.
   await vi.waitUntil(() => new Set(inbox.of('hanging').map(({ id }) => id)).size === totals.customers, WAIT);
-  inbox.answer('hanging', atOnce);
+  inbox.answer('hanging', acceptImmediately);
   for (const key of [undefined, SPARE_KEY]) await allSent(last, undefined, key);
   const codes = await Promise.all(nodes.map((node) => node.stop()));
   expect(codes).toEqual(nodes.map(() => 0));
 
-  const delivered = await place.inspect(async (query, verify) => {
+  const delivered = await database.inspect(async (query, verify) => {
     await expectSound(query);
     expect(await verify()).toEqual([]);
     await expectExecutedOnce(query, claims, runs);
@@ -207,7 +221,7 @@ export async function runCrashes({
     expect(inbox.peak(name), `requests open at ${name}`).toBeLessThanOrEqual(maxConcurrency);
   const { complaints: _none, ...found } = delivered;
   const text =
-    `${points.length} kills, ${claims.length} payments and ${runs.length} runs, ${totals.found + totals.made} unknown outcomes ` +
+    `${points.length} kills, ${claims.length} payments and ${runs.length} runs, ${totals.found + totals.created} unknown outcomes ` +
     `of which ${totals.found} were executed, ${totals.cut} deliveries cut, ${JSON.stringify(found)}`;
   return { text, cut: totals.cut };
 }
@@ -228,7 +242,7 @@ async function killAt(
     await vi.waitUntil(() => inbox.of('advance').length > before, { interval: 1 });
     child.kill('SIGKILL');
   } else if (point === 'random') {
-    await passed(random() * RANDOM_MS_MAX);
+    await sleep(random() * RANDOM_MS_MAX);
     child.kill('SIGKILL');
   } else {
     const countdown = 1 + Math.floor(random() * COUNTDOWN_MAX);
@@ -312,7 +326,7 @@ interface Advance {
   send(url: string): void;
 }
 
-/** Payments that move by themselves when the clock advances, and the advance. */
+/** Payments that advance automatically with the clock, and the clock advance. */
 async function prepareAdvance(url: string, round: number): Promise<Advance> {
   const { body: clock } = await call(url + CLOCK, { key: SPARE_KEY });
   const body = { amount: 1_000, currency: 'EUR', captureMethod: 'manual', autoAdvance: true };
@@ -338,7 +352,7 @@ interface Effect {
   readonly event?: string;
 }
 
-/** The advance is completed by another process, and its key then has the response: every move once, each event delivered once. */
+/** The advance is completed by another process, and its key then has the response: every transition once, each event delivered once. */
 async function expectAdvanceCompletes(url: string, { key, to }: Advance): Promise<void> {
   const { body } = await vi.waitUntil(
     async () => {

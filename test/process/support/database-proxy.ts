@@ -1,6 +1,6 @@
 /**
- * Stands between a server and its PostgreSQL and knows where a message of the protocol begins and ends. It passes messages on until
- * the one that it is told to break at; what happens there happens once, to that connection alone.
+ * A proxy between a server and its PostgreSQL that parses protocol messages. It forwards them until the message at which a test wants
+ * a failure. The failure happens once, on that connection only.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -8,13 +8,13 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export type Side = 'client' | 'server';
 
 /**
- * What happens to a message: both ends are told that the connection has ended, with the message or with half of it lost; both see it
- * reset; or nothing is ever passed on again while both ends believe in the connection.
+ * The failure at a message. `cut`: the connection is closed and the message is lost; `half`: the same after half of the message; `reset`:
+ * both ends see a reset; `hole`: both ends stay connected, and nothing is forwarded any more.
  */
 export type Break = 'cut' | 'half' | 'reset' | 'hole';
 
-export interface Breakage {
-  /** Which side's message it is, counted over all connections from now on, and its number. */
+interface Breakage {
+  /** The sender of the message, and the message's number, counted over all connections from now on. */
   readonly side: Side;
   readonly number: number;
   readonly how: Break;
@@ -22,11 +22,11 @@ export interface Breakage {
 
 export interface DatabaseProxy {
   readonly port: number;
-  /** Breaks at that message. What is asked for last counts. */
+  /** Sets the message to fail at. Replaces an earlier setting. */
   breakAt(breakage: Breakage): void;
-  /** The type of the message that was broken at, such as `Q` or `C`; undefined when there was none. Ends the order. */
+  /** Clears the setting. Returns the type of the message that failed, such as `Q` or `C`; undefined if none did. */
   end(): string | undefined;
-  /** Nothing passes any more over the connections that are open now. */
+  /** Stops forwarding on all open connections. */
   silence(): void;
   /** Closes every connection at both ends. */
   cutAll(): void;
@@ -36,14 +36,14 @@ export interface DatabaseProxy {
 export async function openDatabaseProxy(targetPort: number): Promise<DatabaseProxy> {
   const sockets = new Set<Socket>();
   const silencers = new Set<() => void>();
-  let order: Breakage | undefined;
+  let planned: Breakage | undefined;
   let seen = 0;
   let broken: string | undefined;
 
   const proxy = createServer((client) => {
     const server = connect(targetPort, '127.0.0.1');
     let isOver = false;
-    // What one end does is not heard at the other any more, not even that it goes.
+    // Nothing is forwarded to the other end any more, not even a close.
     let emitsNoEvent = false;
     const silence = () => {
       isOver = true;
@@ -67,10 +67,10 @@ export async function openDatabaseProxy(targetPort: number): Promise<DatabasePro
       from.on('data', (bytes: Buffer) => {
         for (const message of split(bytes)) {
           if (isOver) return;
-          if (order?.side === side && broken === undefined && seen++ === order.number) {
+          if (planned?.side === side && broken === undefined && seen++ === planned.number) {
             isOver = true;
             broken = message.type;
-            breakHere(order.how, to, message.bytes);
+            breakHere(planned.how, to, message.bytes);
           } else to.write(message.bytes);
         }
       });
@@ -94,12 +94,12 @@ export async function openDatabaseProxy(targetPort: number): Promise<DatabasePro
   return {
     port: (proxy.address() as AddressInfo).port,
     breakAt: (breakage) => {
-      order = breakage;
+      planned = breakage;
       seen = 0;
       broken = undefined;
     },
     end: () => {
-      order = undefined;
+      planned = undefined;
       return broken;
     },
     silence: () => {
@@ -119,7 +119,7 @@ interface Message {
   readonly bytes: Buffer;
 }
 
-/** A message is a type of one byte and its length; the first of a client has no type. */
+/** A message is a type of one byte, its length and its content; the first message of a client has no type. */
 function splitter(isClient: boolean): (bytes: Buffer) => readonly Message[] {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = isClient;

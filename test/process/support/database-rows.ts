@@ -62,7 +62,7 @@ export async function queryEmbedded<Result>(
   }
 }
 
-const belongings = {
+const rowsPerPayment = {
   history: `select resource_id as id from state_history where resource = 'payment'`,
   events: `select resource_id as id from events where resource = 'payment' and type = 'payment.created'`,
   audit: `select resource_id as id from audit where resource = 'payment' and outcome = 'accepted'`,
@@ -70,8 +70,8 @@ const belongings = {
 };
 
 /** Each of these payments, and no other, has one history row, one event, one audit row and one stored response. */
-export async function expectWhole(query: Query, ids: readonly string[]): Promise<void> {
+export async function expectCompleteRows(query: Query, ids: readonly string[]): Promise<void> {
   const found = async (sql: string): Promise<string[]> => (await query(sql)).map(({ id }) => String(id));
   expectSame(await found('select id from payments'), ids);
-  for (const sql of Object.values(belongings)) expectSame(await found(sql), ids);
+  for (const sql of Object.values(rowsPerPayment)) expectSame(await found(sql), ids);
 }

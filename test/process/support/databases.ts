@@ -6,14 +6,16 @@ import { migratedDatabase } from '../../support/postgres.ts';
 import type { ServerOptions } from '../../support/processes.ts';
 import { queryEmbedded, queryPostgres, type Verify } from './database-rows.ts';
 
-export interface Place {
+export interface TestDatabase {
   readonly options: ServerOptions;
   /** Runs queries on the database. The embedded one must have no server at that time. */
   readonly inspect: <Result>(work: (query: Query, verify: Verify) => Promise<Result>) => Promise<Result>;
 }
 
 /** Both databases, by name. */
-export function placesIn(folder: string): readonly (readonly [name: string, open: () => Promise<Place>])[] {
+export function databasesIn(
+  folder: string,
+): readonly (readonly [name: string, open: () => Promise<TestDatabase>])[] {
   return [
     [
       'the embedded database',
@@ -32,8 +34,8 @@ export function placesIn(folder: string): readonly (readonly [name: string, open
   ];
 }
 
-/** For random moments only: a test that waits for something waits for its sign. */
-export function passed(milliseconds: number): Promise<void> {
+/** For random delays only: a test that waits for an event waits for its signal. */
+export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds);
   });

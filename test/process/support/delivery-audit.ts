@@ -79,8 +79,8 @@ export async function auditDeliveries(query: Query, evidence: Evidence): Promise
       status from delivery_attempts order by delivery_id, number`)) as unknown as readonly AttemptRow[];
 
   const complaints: string[] = [];
-  const report = (words: string): void => {
-    complaints.push(words);
+  const report = (complaint: string): void => {
+    complaints.push(complaint);
   };
   const eventById = new Map(events.map((event) => [event.id, event]));
   for (const arrival of evidence.arrivals) checkArrival(arrival, evidence, eventById, report);
@@ -95,9 +95,9 @@ export async function auditDeliveries(query: Query, evidence: Evidence): Promise
     for (const event of events) {
       const pair = `${endpoint.name} ${event.id}`;
       const [delivery, ...more] = deliveriesOf.get(pair) ?? [];
-      const came = arrivalsOf.get(pair) ?? [];
+      const arrived = arrivalsOf.get(pair) ?? [];
       if (!wants(endpoint, event)) {
-        if (delivery || came.length > 0) report(`${pair}: ${event.type} was not subscribed to`);
+        if (delivery || arrived.length > 0) report(`${pair}: ${event.type} was not subscribed to`);
         continue;
       }
       if (!delivery || more.length > 0) {
@@ -108,11 +108,11 @@ export async function auditDeliveries(query: Query, evidence: Evidence): Promise
       lost += history.filter(isLost).length;
       const mayFail = evidence.mayFail?.includes(endpoint.name) === true;
       const failedAfter = mayFail ? triesMax[endpoint.retryProfile] : null;
-      for (const words of checkDelivery(delivery, history, came, evidence.kills, failedAfter))
-        report(`${pair} (${delivery.id}): ${words}`);
+      for (const complaint of checkDelivery(delivery, history, arrived, evidence.kills, failedAfter))
+        report(`${pair} (${delivery.id}): ${complaint}`);
     }
   }
-  const extra = [...arrivalsOf.values()].reduce((sum, came) => sum + came.length - 1, 0);
+  const extra = [...arrivalsOf.values()].reduce((sum, arrived) => sum + arrived.length - 1, 0);
   return { complaints, events: events.length, arrivals: evidence.arrivals.length, extra, lost };
 }
 
@@ -121,7 +121,7 @@ function checkArrival(
   { endpoint: name, id, body, headers, at }: Arrival,
   { endpoints, refused }: Evidence,
   events: ReadonlyMap<string, EventRow>,
-  report: (words: string) => void,
+  report: (complaint: string) => void,
 ): void {
   const endpoint = endpoints.find((one) => one.name === name);
   if (!endpoint) {
@@ -138,10 +138,10 @@ function checkArrival(
     report(`${id} arrived at ${name} and is not among the events`);
     return;
   }
-  const told = JSON.parse(body) as Readonly<Record<string, unknown>>;
-  const wanted = [event.id, event.type, event.sequence, event.requestId].join(' ');
-  if ([told.id, told.type, told.sequence, told.requestId].join(' ') !== wanted || told.sandbox !== true)
-    report(`${id} at ${name} says ${body.slice(0, 200)} where the database says ${wanted}`);
+  const sent = JSON.parse(body) as Readonly<Record<string, unknown>>;
+  const expected = [event.id, event.type, event.sequence, event.requestId].join(' ');
+  if ([sent.id, sent.type, sent.sequence, sent.requestId].join(' ') !== expected || sent.sandbox !== true)
+    report(`${id} at ${name} says ${body.slice(0, 200)} where the database has ${expected}`);
   if (!body.endsWith(`,"data":${event.data}}`)) report(`${id} at ${name} carries other data than the event`);
   if (refused.has(event.requestId)) report(`${id} carries ${event.requestId}, which was refused`);
 }
@@ -150,7 +150,7 @@ function checkArrival(
 function checkEvents(
   events: readonly EventRow[],
   { acknowledged, refused, testEventsOf }: Evidence,
-  report: (words: string) => void,
+  report: (complaint: string) => void,
 ): void {
   const created = groupBy(
     events.filter(({ type }) => type === 'payment.created'),
@@ -167,52 +167,55 @@ function checkEvents(
     ({ resourceId, application }) =>
       !resourceId.startsWith('whk_') && !(testEventsOf && application.startsWith(`${testEventsOf} `)),
   );
-  for (const [record, told] of groupBy(gapless, ({ resourceId }) => resourceId)) {
-    const numbers = told.map(({ sequence }) => sequence).sort((a, b) => a - b);
+  for (const [record, recordEvents] of groupBy(gapless, ({ resourceId }) => resourceId)) {
+    const numbers = recordEvents.map(({ sequence }) => sequence).sort((a, b) => a - b);
     if (numbers.some((sequence, i) => sequence !== i + 1)) report(`${record} has events ${numbers.join()}`);
   }
 }
 
-/** How many tries each retry profile of the documentation has. */
+/** The number of tries of each documented retry profile. */
 const triesMax: Readonly<Record<Endpoint['retryProfile'], number>> = { standard: 10, fast: 5, none: 1 };
 
 /** The attempts of a delivery explain every arrival: by a recorded outcome, or by one that was lost. */
 function checkDelivery(
   { status, attempts, tries, isLeased }: DeliveryRow,
   history: readonly AttemptRow[],
-  came: readonly Arrival[],
+  arrived: readonly Arrival[],
   kills: number,
   failedAfter: number | null,
 ): readonly string[] {
-  const words: string[] = [];
+  const complaints: string[] = [];
   const lost = history.filter(isLost).length;
   const answered = history.filter(({ responseStatus }) => responseStatus !== null);
   const failed = history.filter(({ error }) => error !== null).length - lost;
   const hasFailed = status === 'failed' && tries === failedAfter;
   // A receiver on a busy machine may see nothing of a request that timed out.
-  if (came.length === 0 && !(hasFailed && history.every(isTimeout))) words.push('never arrived');
-  if (new Set(came.map(({ body }) => body)).size > 1) words.push('had different bodies');
-  if (status !== 'succeeded' && !hasFailed) words.push(`is ${status} after ${tries} tries`);
-  if (isLeased) words.push('is still leased');
-  if (history.some(({ number }, i) => number !== i + 1)) words.push('has gaps in its history');
-  if (attempts !== history.length) words.push(`counts ${attempts} attempts and has ${history.length}`);
+  if (arrived.length === 0 && !(hasFailed && history.every(isTimeout))) complaints.push('never arrived');
+  if (new Set(arrived.map(({ body }) => body)).size > 1) complaints.push('had different bodies');
+  if (status !== 'succeeded' && !hasFailed) complaints.push(`is ${status} after ${tries} tries`);
+  if (isLeased) complaints.push('is still leased');
+  if (history.some(({ number }, i) => number !== i + 1)) complaints.push('has gaps in its history');
+  if (attempts !== history.length) complaints.push(`counts ${attempts} attempts and has ${history.length}`);
   if (tries !== history.length - lost)
-    words.push(`counts ${tries} tries, of ${history.length} attempts ${lost} lost`);
+    complaints.push(`counts ${tries} tries, of ${history.length} attempts ${lost} lost`);
   const ends = history.filter((attempt) => attempt.status !== 'pending');
   if (ends.length !== 1 || history.at(-1)?.status !== status)
-    words.push(`ended with ${ends.map((attempt) => `${attempt.number} ${attempt.status}`).join() || 'none'}`);
-  if (came.length - 1 > kills + failed)
-    words.push(`came ${came.length} times, with ${kills} kills and ${failed} failures`);
+    complaints.push(
+      `ended with ${ends.map((attempt) => `${attempt.number} ${attempt.status}`).join() || 'none'}`,
+    );
+  if (arrived.length - 1 > kills + failed)
+    complaints.push(`came ${arrived.length} times, with ${kills} kills and ${failed} failures`);
   // A request that timed out has arrived, and one whose connection broke may have.
   const unanswered = history.length - lost - answered.length;
-  if (came.length > answered.length + lost + unanswered)
-    words.push(`came ${came.length} times, and its history tells of ${history.length}`);
+  if (arrived.length > answered.length + lost + unanswered)
+    complaints.push(`came ${arrived.length} times, and its history has ${history.length} attempts`);
   for (const code of new Set(answered.map(({ responseStatus }) => responseStatus))) {
     const recorded = answered.filter(({ responseStatus }) => responseStatus === code).length;
-    const given = came.filter((arrival) => arrival.answered === code).length;
-    if (recorded > given) words.push(`has ${recorded} answers ${code} of which ${given} were given`);
+    const given = arrived.filter((arrival) => arrival.answered === code).length;
+    if (recorded > given)
+      complaints.push(`records ${recorded} responses ${code}, but the receiver sent ${given}`);
   }
-  return words;
+  return complaints;
 }
 
 function isTimeout({ error }: AttemptRow): boolean {

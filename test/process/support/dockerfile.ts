@@ -1,4 +1,4 @@
-/** What a Dockerfile says, stage by stage, with variables replaced. */
+/** Parses a Dockerfile into stages and replaces its variables. */
 import {
   DockerfileParser,
   type Instruction,
@@ -10,9 +10,9 @@ import {
 export interface Step {
   readonly keyword: string;
   readonly flags: Readonly<Record<string, string>>;
-  /** The words behind the flags; of the JSON form, its strings. */
-  readonly words: readonly string[];
-  /** The text behind the keyword. */
+  /** The arguments after the flags; for the JSON form, its strings. */
+  readonly args: readonly string[];
+  /** The text after the keyword. */
   readonly text: string;
 }
 
@@ -20,7 +20,7 @@ export interface Stage {
   readonly base: string;
   readonly name: string | undefined;
   readonly steps: readonly Step[];
-  /** Of the running container: `ENV`, on top of the base environment. */
+  /** The environment of the running container: `ENV`, on top of the base environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -51,24 +51,23 @@ export function readDockerfile(content: string, baseEnv: Readonly<Record<string,
   return stages;
 }
 
-/** A stage while it is read. */
+/** A stage while it is parsed. */
 interface ReadStage extends Stage {
   readonly steps: Step[];
   readonly env: Record<string, string>;
   readonly labels: Record<string, string>;
-  /** What `$NAME` stands for: `ENV` and `ARG`. */
+  /** The values of `$NAME`: `ENV` and `ARG`. */
   readonly variables: Record<string, string>;
 }
 
 function stepOf(instruction: Instruction, variables: Readonly<Record<string, string>>): Step {
   const flags = instruction instanceof ModifiableInstruction ? instruction.getFlags() : [];
   const json = instruction instanceof JSONInstruction ? instruction.getJSONStrings() : [];
-  const words = instruction.getArguments().map((one) => one.getValue());
+  const args = instruction.getArguments().map((one) => one.getValue());
   return {
     keyword: instruction.getKeyword(),
     flags: Object.fromEntries(flags.map((flag) => [flag.getName(), flag.getValue() ?? ''])),
-    words:
-      json.length > 0 ? json.map((one) => one.getJSONValue()) : words.map((word) => expand(word, variables)),
+    args: json.length > 0 ? json.map((one) => one.getJSONValue()) : args.map((arg) => expand(arg, variables)),
     text: instruction.getArgumentsContent() ?? '',
   };
 }

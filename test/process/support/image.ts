@@ -1,6 +1,6 @@
 /**
  * Builds and runs the image of a Dockerfile without a container engine. Each stage is an overlay over the root file system of this machine,
- * whose Node, npm and shell stand in for those of the base image. Commands run in it with `chroot`, in separate mount and PID
+ * whose Node, npm and shell replace those of the base image. Commands run in it with `chroot`, in separate mount and PID
  * namespaces. Only root on Linux can do that.
  */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
@@ -43,7 +43,7 @@ export function canRunImages(): boolean {
   return status === 0 && spawnSync('nsenter', ['--version']).status === 0;
 }
 
-/** A folder for what a stage writes on top of its base image. */
+/** A folder for the files that a stage writes on top of its base image. */
 function newLayer(folder: string): string {
   for (const name of ['upper', 'work', 'root']) mkdirSync(path.join(folder, name), { recursive: true });
   return folder;
@@ -71,7 +71,7 @@ function unshareArgs(
 }
 
 export interface BuildOptions {
-  /** The files that .dockerignore lets into the build context. */
+  /** The files of the build context, after .dockerignore. */
   readonly context: string;
   readonly folder: string;
   /** Variables for `RUN` only, such as the npm settings of this machine. */
@@ -92,7 +92,7 @@ export interface Image {
   readonly command: readonly string[];
   readonly healthcheck: readonly string[];
   readonly stopSignal: NodeJS.Signals;
-  /** What the `RUN` commands printed. */
+  /** The output of the `RUN` commands. */
   readonly output: string;
 }
 
@@ -112,14 +112,14 @@ async function buildStage(
 ): Promise<Image> {
   const layer = newLayer(path.join(options.folder, name ?? 'final'));
   const found = (keyword: string) => steps.filter((step) => step.keyword === keyword);
-  const last = (keyword: string) => found(keyword).at(-1)?.words ?? [];
+  const last = (keyword: string) => found(keyword).at(-1)?.args ?? [];
   let [directory, user, output] = ['/', '0:0', [...images.values()].map((one) => one.output).join('')];
   for (const step of steps) {
-    const { keyword, words, text } = step;
+    const { keyword, args, text } = step;
     if (keyword === 'WORKDIR') {
-      directory = path.resolve(directory, words[0] ?? '');
+      directory = path.resolve(directory, args[0] ?? '');
       mkdirSync(fileOf(layer, directory), { recursive: true });
-    } else if (keyword === 'USER') user = words[0] ?? '';
+    } else if (keyword === 'USER') user = args[0] ?? '';
     else if (keyword === 'COPY') {
       const from = step.flags.from;
       copy(
@@ -137,7 +137,7 @@ async function buildStage(
   }
   return {
     ...{ layer, env, directory, user, output },
-    volumes: found('VOLUME').flatMap(({ words }) => words),
+    volumes: found('VOLUME').flatMap(({ args }) => args),
     entrypoint: last('ENTRYPOINT'),
     command: last('CMD'),
     healthcheck: JSON.parse(
@@ -150,10 +150,10 @@ async function buildStage(
 }
 
 /** A folder is copied by its content; a file keeps its name where the target is a folder. */
-function copy({ words }: Step, from: string, layer: string, directory: string): void {
-  const target = words.at(-1) ?? '';
+function copy({ args }: Step, from: string, layer: string, directory: string): void {
+  const target = args.at(-1) ?? '';
   const to = fileOf(layer, path.resolve(directory, target));
-  for (const source of words.slice(0, -1).map((word) => path.join(from, word))) {
+  for (const source of args.slice(0, -1).map((source) => path.join(from, source))) {
     const isInto = !statSync(source).isDirectory() && /(^|\/)\.?$/.test(target);
     const options = { recursive: true, verbatimSymlinks: true };
     cpSync(source, isInto ? path.join(to, path.basename(source)) : to, options);
@@ -161,7 +161,7 @@ function copy({ words }: Step, from: string, layer: string, directory: string): 
 }
 
 export interface RunOptions {
-  /** A folder for each volume of the image, with what it holds already. */
+  /** A folder for each volume of the image, with the content that the image has there. */
   readonly volumes: string;
   readonly args?: readonly string[];
   readonly env?: Variables;

@@ -24,7 +24,7 @@ export interface Load {
   readonly ended: Promise<void>;
 }
 
-export const CLIENTS = 16;
+const CLIENTS = 16;
 
 /** Each client sends one create after another, and ends at the first one that is not answered with 201. */
 export function startLoad(url: string, name: string, clients = CLIENTS, send = createPayment): Load {
@@ -78,7 +78,7 @@ export function startLoad(url: string, name: string, clients = CLIENTS, send = c
   };
 }
 
-export function newClaim(name: string): Claim {
+function newClaim(name: string): Claim {
   return { key: `key-${name}`, reference: `ref-${name}` };
 }
 
@@ -92,12 +92,12 @@ export interface Retried {
   /** Not acknowledged before, but written. */
   readonly found: number;
   /** Not acknowledged before and not written; written now. */
-  readonly made: number;
+  readonly created: number;
 }
 
 /** Sends every request again. An acknowledged one must be replayed byte by byte; the others must succeed now. */
 export async function retry(url: string, claims: readonly Claim[]): Promise<Retried> {
-  const counts = { repeated: 0, found: 0, made: 0 };
+  const counts = { repeated: 0, found: 0, created: 0 };
   await inParallel(claims, async (claim) => {
     const answer = await whileUnavailable(() => createPayment(url, claim.key, claim.reference));
     expect(answer.status, answer.text).toBe(201);
@@ -105,7 +105,7 @@ export async function retry(url: string, claims: readonly Claim[]): Promise<Retr
     if (claim.id === undefined) {
       acknowledge(claim, answer);
       if (answer.isReplay) counts.found += 1;
-      else counts.made += 1;
+      else counts.created += 1;
     } else {
       expect({ id: answer.body.id, isReplay: answer.isReplay }).toEqual({ id: claim.id, isReplay: true });
       if (claim.text !== undefined) expect(answer.text).toBe(claim.text);
@@ -131,10 +131,10 @@ export async function expectListed(url: string, claims: readonly Claim[]): Promi
 }
 
 /** Equal as multisets. Reports only the first differences: there may be thousands. */
-export function expectSame(found: readonly string[], wanted: readonly string[]): void {
+export function expectSame(found: readonly string[], expected: readonly string[]): void {
   const counts = new Map<string, number>();
   for (const line of found) counts.set(line, (counts.get(line) ?? 0) + 1);
-  for (const line of wanted) counts.set(line, (counts.get(line) ?? 0) - 1);
+  for (const line of expected) counts.set(line, (counts.get(line) ?? 0) - 1);
   const differences = [...counts].filter(([, count]) => count !== 0);
   expect({
     tooMany: differences.filter(([, count]) => count > 0).slice(0, 5),

@@ -24,7 +24,7 @@ export function tally(answers: readonly Answer[]): Readonly<Record<string, numbe
   return counts;
 }
 
-export interface Balance {
+interface Balance {
   readonly account: string;
   readonly currency: string;
   readonly balance: number;

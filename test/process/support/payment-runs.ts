@@ -36,7 +36,7 @@ interface Plan {
   readonly end: Readonly<Record<string, unknown>>;
 }
 
-export const plans: readonly Plan[] = [
+const plans: readonly Plan[] = [
   {
     steps: [
       create({ captureMethod: 'manual' }),
@@ -113,7 +113,7 @@ export class PaymentRun {
   }
 
   /** Repeats every acknowledged step, then sends the one whose outcome is unknown and returns whether it had been executed. */
-  async resume(url: string): Promise<'found' | 'made' | 'complete'> {
+  async resume(url: string): Promise<'found' | 'created' | 'complete'> {
     for (const [i, first] of this.#responses.entries()) {
       const { status, isReplay, text } = await whileUnavailable(() => this.#send(url, i));
       expect({ isReplay, text }, `${this.#name} step ${i} has status ${status}`).toEqual({
@@ -124,7 +124,7 @@ export class PaymentRun {
     if (this.isComplete) return 'complete';
     const answer = await whileUnavailable(() => this.#send(url, this.#responses.length));
     this.#record(answer);
-    return answer.isReplay ? 'found' : 'made';
+    return answer.isReplay ? 'found' : 'created';
   }
 
   async complete(url: string): Promise<void> {
@@ -171,7 +171,7 @@ export function startPaymentRuns(url: string, name: string, clients: number): Pa
   const client = async (_: unknown, n: number): Promise<void> => {
     for (let i = n; !isStopped; i += 1) {
       const plan = plans[i % plans.length];
-      if (!plan) throw new Error('there is at least one plan');
+      if (!plan) throw new Error('no plan');
       const run = new PaymentRun(`${name}-${n}-${i}`, plan);
       runs.push(run);
       while (!run.isComplete && !isStopped) {

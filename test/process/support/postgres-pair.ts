@@ -21,8 +21,8 @@ export async function startPair(): Promise<Pair> {
   await primary.stopServer();
   const standby = await startPostgres({ standbyOf: primary });
   await primary.startServer();
-  await ask(primary, "alter system set synchronous_standby_names = 'standby'");
-  await ask(primary, 'select pg_reload_conf()');
+  await queryOnce(primary, "alter system set synchronous_standby_names = 'standby'");
+  await queryOnce(primary, 'select pg_reload_conf()');
   await synchronous(primary);
   const hosts = [primary, standby].map(({ port }) => `127.0.0.1:${port}`).join(',');
   return {
@@ -31,7 +31,7 @@ export async function startPair(): Promise<Pair> {
     url: `postgres://postgres@${hosts}${database}?target_session_attrs=read-write`,
     urlOn: ({ port }) => `postgres://postgres@127.0.0.1:${port}${database}`,
     promote: async () => {
-      await ask(standby, 'select pg_promote()');
+      await queryOnce(standby, 'select pg_promote()');
     },
     stop: async () => {
       await standby.stop();
@@ -44,14 +44,14 @@ export async function startPair(): Promise<Pair> {
 export async function synchronous(primary: Postgres): Promise<void> {
   await vi.waitUntil(
     async () => {
-      const rows = await ask(primary, 'select sync_state from pg_stat_replication');
+      const rows = await queryOnce(primary, 'select sync_state from pg_stat_replication');
       return rows.some(({ sync_state: state }) => state === 'sync');
     },
     { interval: 50 },
   );
 }
 
-export async function ask(
+export async function queryOnce(
   { url }: Pick<Postgres, 'url'>,
   sql: string,
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {

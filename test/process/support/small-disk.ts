@@ -1,4 +1,4 @@
-/** A disk that a test can fill: a file system in memory, where this process may mount one. */
+/** A disk that a test can fill: a tmpfs, where this process may mount one. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,14 +6,14 @@ import path from 'node:path';
 
 export interface SmallDisk {
   readonly path: string;
-  /** Takes all the room that is left. */
+  /** Writes until no space is left. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees the space. */
   free(): void;
   remove(): void;
 }
 
-/** Undefined where it may not be mounted, as for anybody but root. */
+/** Undefined if this process may not mount it; only root may. */
 export function mountSmallDisk(megabytes: number): SmallDisk | undefined {
   const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-disk-'));
   const options = `size=${megabytes}m,mode=0777`;

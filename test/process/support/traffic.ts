@@ -1,13 +1,13 @@
-/** A load of creates, and a client that sends requests which must be refused and moves payments, which emits more events. */
+/** A load of creates, and a client that sends invalid requests and advances payments, which emits more events. */
 import { expect } from 'vitest';
 import { type Answer, createPayment, PAYMENTS, post, whileUnavailable } from './client.ts';
 import { type Claim, type Load, startLoad } from './load.ts';
 
 export interface Traffic {
   readonly load: Load;
-  /** Ids of the refused requests. */
+  /** Ids of the rejected requests. */
   readonly refused: ReadonlySet<string>;
-  /** Resolves when the server is gone, or after `stop`. */
+  /** Resolves when the server has exited, or after `stop`. */
   readonly ended: Promise<void>;
   stop(): void;
 }
@@ -69,7 +69,7 @@ export function startTraffic(url: string, name: string, clients: number): Traffi
       const known = load.claims.filter(({ id }) => id !== undefined);
       const claim = known[n % known.length];
       const request = invalid[n % invalid.length];
-      if (!claim || !request) throw new Error('there is a payment and an invalid request');
+      if (!claim || !request) throw new Error('no payment or no invalid request');
       const { path, body, key, statuses } = request(claim, `invalid-${name}-${n}`);
       if (!(await send(path, body, key, statuses))) return;
       // Emits several events by one request; a payment that was moved before is refused.

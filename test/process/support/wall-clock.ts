@@ -1,28 +1,28 @@
-/** The clock of the machine, as a test may set it: everything in this process that asks for the time is told another. */
-const Real = Date;
+/** Replaces the wall clock of this process with one that a test can shift. */
+const RealDate = Date;
 let offsetMs = 0;
 
-class Shifted extends Real {
-  constructor(...given: readonly unknown[]) {
-    // Without arguments it is now; with them it is what they say, in any of the forms that there are.
-    if (given.length === 0) super(Shifted.now());
-    else super(...(given as [number]));
+class ShiftedDate extends RealDate {
+  constructor(...args: readonly unknown[]) {
+    // Without arguments the current time; with arguments any form that `Date` accepts.
+    if (args.length === 0) super(ShiftedDate.now());
+    else super(...(args as [number]));
   }
 
   static override now(): number {
-    return Real.now() + offsetMs;
+    return RealDate.now() + offsetMs;
   }
 }
 
-/** Before anything is made that keeps hold of `Date.now`. */
-export function takeClock(): void {
-  globalThis.Date = Shifted as DateConstructor;
+/** Call it before creating objects that hold a reference to `Date.now`. */
+export function replaceClock(): void {
+  globalThis.Date = ShiftedDate as DateConstructor;
 }
 
 export function setClock(ms: number): void {
   offsetMs = ms;
 }
 
-export function giveClockBack(): void {
-  globalThis.Date = Real;
+export function restoreClock(): void {
+  globalThis.Date = RealDate;
 }

@@ -13,19 +13,19 @@ export interface Arrival extends Received {
   endedAt: number | null;
 }
 
-export interface Manner {
+interface PlannedResponse {
   readonly status: number;
   readonly afterMs: number;
 }
 
 /** How an endpoint answers the nth arrival of an event; undefined: never. */
-export type Answering = (id: string, nth: number) => Manner | undefined;
+export type ResponsePolicy = (id: string, nth: number) => PlannedResponse | undefined;
 
 export interface Inbox {
   readonly arrivals: readonly Arrival[];
   urlOf(name: string): string;
   /** Replaces how an endpoint answers, for its open requests as well. */
-  answer(name: string, answering: Answering): void;
+  answer(name: string, policy: ResponsePolicy): void;
   of(name: string): readonly Arrival[];
   open(): readonly Arrival[];
   /** When a connection was closed; undefined while it is not. */
@@ -35,10 +35,10 @@ export interface Inbox {
   close(): Promise<void>;
 }
 
-export const atOnce: Answering = () => ({ status: 204, afterMs: 0 });
+export const acceptImmediately: ResponsePolicy = () => ({ status: 204, afterMs: 0 });
 
-export async function openInbox(manners: Readonly<Record<string, Answering>>): Promise<Inbox> {
-  const answering = new Map(Object.entries(manners));
+export async function openInbox(policies: Readonly<Record<string, ResponsePolicy>>): Promise<Inbox> {
+  const currentPolicies = new Map(Object.entries(policies));
   const arrivals: Arrival[] = [];
   const seen = new Map<string, number>();
   const open = new Map<Arrival, () => void>();
@@ -70,15 +70,15 @@ export async function openInbox(manners: Readonly<Record<string, Answering>>): P
       arrival.endedAt = performance.now();
     };
     const plan = (): void => {
-      const manner = answering.get(endpoint)?.(id, nth);
-      if (manner === undefined) return;
+      const planned = currentPolicies.get(endpoint)?.(id, nth);
+      if (planned === undefined) return;
       const reply = (): void => {
         // Before the response is sent: the sender may use the free slot as soon as it arrives.
-        end(manner.status);
-        response.writeHead(manner.status).end();
+        end(planned.status);
+        response.writeHead(planned.status).end();
       };
-      if (manner.afterMs === 0) reply();
-      else timer = setTimeout(reply, manner.afterMs);
+      if (planned.afterMs === 0) reply();
+      else timer = setTimeout(reply, planned.afterMs);
     };
     open.set(arrival, plan);
     response.once('close', () => end('cut'));
@@ -95,7 +95,7 @@ export async function openInbox(manners: Readonly<Record<string, Answering>>): P
     arrivals,
     urlOf: (name) => `http://127.0.0.1:${receiver.port}/${name}`,
     answer: (name, next) => {
-      answering.set(name, next);
+      currentPolicies.set(name, next);
       for (const [{ endpoint }, plan] of [...open]) if (endpoint === name) plan();
     },
     of: (name) => arrivals.filter(({ endpoint }) => endpoint === name),

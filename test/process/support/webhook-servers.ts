@@ -36,7 +36,7 @@ export function endpoint(name: string, more: Partial<Endpoint> = {}): Endpoint {
 }
 
 /** A folder for data and the seed file, and the servers that use it. */
-export interface Home {
+export interface Deployment {
   readonly path: string;
   start(options: ServerOptions, ...args: string[]): Promise<ServerProcess>;
   /** Every server that was started, in order. */
@@ -46,12 +46,12 @@ export interface Home {
 }
 
 /** The endpoints belong to one application; those of a second and a third organization have SPARE_KEY and THIRD_KEY. */
-export function openHome(
+export function openDeployment(
   inbox: Pick<Inbox, 'urlOf'>,
   endpoints: readonly Endpoint[],
   neighbours: readonly Endpoint[] = [],
   third: readonly Endpoint[] = [],
-): Home {
+): Deployment {
   const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-deliveries-'));
   const seed = path.join(folder, 'seed.json');
   const organization = (name: string, key: string, own: readonly Endpoint[]) => {

@@ -1,0 +1,62 @@
+import { useState } from 'react';
+import { useExponent } from '../../client/currencies.ts';
+import { useWrite } from '../../client/queries.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
+import { sentenceCase } from '../../parts/text.ts';
+import type { ActionDialogProps } from './action-dialog.tsx';
+import { type ActionDraft, bodyOf, emptyDraft, fieldsOfTargetState, paramOf } from './action-fields.ts';
+import { ActionForm } from './action-form.tsx';
+
+type TargetStateDialogProps = Omit<ActionDialogProps, 'action'> & { readonly states: readonly string[] };
+
+/** Sends `{to}`: the server takes the shortest path to the state, in one transaction. */
+export function TargetStateDialog({
+  resource,
+  states,
+  path,
+  money,
+  hasBeneficiary,
+  onDone,
+  onClose,
+}: TargetStateDialogProps) {
+  const [to, setTo] = useState('');
+  const [draft, setDraft] = useState<ActionDraft>(emptyDraft);
+  const exponent = useExponent(money.currency);
+  const write = useWrite<{ object: string; status: string }>(path, { onDone });
+  const fields = fieldsOfTargetState(resource, to);
+  const body = bodyOf(fields, draft, exponent);
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title="Go to state"
+      description="Takes the shortest path: every step is a transition with its events and ledger entries."
+      submitLabel="Go"
+      onSubmit={() => body && to !== '' && void write.write({ to, ...body })}
+      isBusy={write.isBusy}
+      isSubmitDisabled={to === '' || body === undefined}
+      problem={problemOutsideFields(write.problem, fields.map(paramOf))}
+    >
+      <Field label="State">
+        <Select
+          empty="Choose a state"
+          options={states.map((state) => ({ value: state, label: sentenceCase(state) }))}
+          value={to}
+          onChange={(event) => {
+            setTo(event.currentTarget.value);
+            setDraft(emptyDraft);
+          }}
+        />
+      </Field>
+      <ActionForm
+        fields={fields}
+        draft={draft}
+        onChange={setDraft}
+        money={money}
+        hasBeneficiary={hasBeneficiary}
+        problem={write.problem}
+      />
+    </Dialog>
+  );
+}

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { curlOf, formatDuration, type LoggedRequest, recordIds, shortPath } from './logged-request.ts';
+
+const request: LoggedRequest = {
+  object: 'request',
+  id: 'req_1',
+  at: '2026-01-01T00:00:00.000Z',
+  method: 'POST',
+  path: '/_api/developer_api_payments',
+  route: null,
+  httpStatus: 200,
+  durationMs: 1,
+  errorCode: null,
+  actor: { kind: 'api_key', id: null, name: null },
+  ip: null,
+  idempotencyKey: null,
+  isReplay: false,
+  faultPlanId: null,
+};
+
+test.each([
+  ['/_api/developer_api_payments/pay_1', 'developer_api_payments/pay_1'],
+  ['/console/api/org_0a/app_1b/developer_api_payments', 'developer_api_payments'],
+  ['/console/api/org_0a/app_1b/api_keys', 'api_keys'],
+  ['/console/api/org_0a/members', 'members'],
+  ['/console/api/session', '/console/api/session'],
+  ['/healthz', '/healthz'],
+])('%s is shown as %s', (path, short) => {
+  expect(shortPath(path)).toBe(short);
+});
+
+test('a read becomes a curl command with its query', () => {
+  const read = {
+    ...request,
+    method: 'GET',
+    path: '/console/api/org_0/app_0/developer_api_payments',
+    query: '?limit=1',
+  };
+  expect(curlOf(read, 'http://localhost:4000')).toBe(
+    `curl 'http://localhost:4000/_api/developer_api_payments?limit=1' \\\n  -H "Authorization: Bearer $SANDBANK_API_KEY"`,
+  );
+});
+
+test.each([null, undefined, ''])('a write with the body %j sends an empty object', (requestBody) => {
+  const write = { ...request, ...(requestBody === undefined ? {} : { requestBody }) };
+  expect(curlOf(write, 'http://a')).toMatch(/-d '\{\}'$/);
+});
+
+test('a request of the console alone has no curl command', () => {
+  expect(curlOf({ ...request, path: '/console/api/org_0/members' }, 'http://a')).toBeUndefined();
+});
+
+test('a shell passes every body to curl unchanged', () => {
+  const bodies = fc.string({
+    unit: fc.constantFrom("'", '"', '$', '`', '\\', '!', '\n', ' ', ';', '(', 'a', 'é'),
+  });
+  fc.assert(
+    fc.property(bodies, (requestBody) => {
+      const command = curlOf({ ...request, requestBody }, 'http://a') ?? '';
+      // `curl` is a function that prints its last argument.
+      const script = `curl() { for last; do :; done; printf %s "$last"; }\n${command}`;
+      const printed = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' });
+      expect(printed).toBe(requestBody === '' ? '{}' : requestBody);
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('record ids are found once each, in order, and nothing that only resembles one', () => {
+  const id = (prefix: string, last: string) => `${prefix}_01kd3rn3c0e00800000000000${last}`;
+  const texts = {
+    path: `/_api/developer_api_payments/${id('pay', '1')}`,
+    requestBody: JSON.stringify({ customerId: id('cus', '2'), paymentId: id('pay', '1'), other: 'pay_123' }),
+    responseBody: JSON.stringify({ requestId: id('req', '3'), id: id('rfd', '4') }),
+  };
+  expect(recordIds({ ...request, ...texts })).toEqual([id('pay', '1'), id('cus', '2'), id('rfd', '4')]);
+});
+
+test.each([
+  [0.42, '0.4 ms'],
+  [10, '10 ms'],
+  [1234, '1,234 ms'],
+])('%d ms is shown as %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});

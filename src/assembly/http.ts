@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify';
+import type { Operator } from '../admin/operator.ts';
+import { seedSchemaDocument } from '../admin/seed-schema.ts';
+import type { Config } from '../config.ts';
+import { databaseReadiness } from '../db/readiness.ts';
+import { hashOfToken } from '../engine/tokens.ts';
+import { type AppSettings, createApp } from '../http/app.ts';
+import type { Console } from '../http/console.ts';
+import { createRateLimiter } from '../http/rate-limit.ts';
+import type { People } from '../identity/people.ts';
+import { built } from '../local/paths.ts';
+import { coverageOf } from '../resources/coverage/api.ts';
+import { consoleRoutes, coverageUniverse, routes } from '../resources/index.ts';
+import { docsUrlOf, type Foundation } from './foundation.ts';
+import type { Parts } from './parts.ts';
+
+const builtConsole = new URL('console/', built);
+export const builtDocs = new URL('docs/', built);
+
+/** The HTTP layer of the server. */
+export function createHttp(
+  foundation: Foundation,
+  parts: Parts,
+  operatorToken: string | undefined,
+  isDraining: () => boolean,
+): FastifyInstance {
+  const { config, database, telemetry, people, wallClock, uptime, address } = foundation;
+  const { engine, reader, requestLog, coverage, operator, faults, ports, eventStreams } = parts;
+  const isWorker = config.role === 'worker';
+  return createApp({
+    ...{ engine, reader, requestLog, coverage, faults, ports, wallClock, uptime },
+    routes: isWorker ? [] : routes,
+    publicUrl: () => address.current,
+    docsUrl: docsUrlOf(foundation),
+    trustedProxies: config.trustedProxies,
+    allowedHosts: isWildcard(config.host) ? config.allowedHosts : [config.host, ...config.allowedHosts],
+    rateLimiter: config.rateLimit === undefined ? undefined : createRateLimiter(config.rateLimit),
+    metrics: telemetry.metrics,
+    tracing: telemetry.tracing,
+    writtenBehind: { requests: () => requestLog.flush(), coverage: () => coverage.flush() },
+    streams: eventStreams,
+    readiness: () =>
+      isDraining()
+        ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
+        : databaseReadiness(database),
+    operator: isWorker ? undefined : operatorApi(parts, operatorToken),
+    console: isWorker ? undefined : consoleOf(config, people, operator),
+    docs: builtDocs,
+    seedSchema: seedSchemaDocument,
+    logLevel: config.logLevel,
+  });
+}
+
+function operatorApi(
+  { operator, coverage, reader }: Parts,
+  token: string | undefined,
+): AppSettings['operator'] {
+  return {
+    token,
+    actions: operator,
+    coverage: (orgIds) => coverage.flush().then(() => coverageOf(reader, orgIds, coverageUniverse)),
+  };
+}
+
+export function consoleOf(
+  { registration }: Pick<Config, 'registration'>,
+  people: People,
+  operator: Pick<Operator, 'snapshotFor'>,
+): Console {
+  return {
+    people,
+    routes: consoleRoutes,
+    directory: builtConsole,
+    isOpen: registration === 'open',
+    hashOfToken,
+    takeSnapshot: (request, principal) => operator.snapshotFor(request, principal),
+  };
+}
+
+/** A wildcard address means all addresses of the machine; it is not a host name. */
+export const isWildcard = (host: string) => host === '0.0.0.0' || host === '::';

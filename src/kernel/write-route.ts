@@ -1,0 +1,55 @@
+import type { Static, TSchema } from 'typebox';
+import type { CommandKind, PreparedCommand } from './command.ts';
+import type { Prepare } from './prepare.ts';
+import type {
+  ApiRouteMeta,
+  ApiWriteRoute,
+  ConsoleRoute,
+  ConsoleRouteMeta,
+  WriteRequest,
+  WriteRoute,
+} from './route.ts';
+
+type Shape<Body extends TSchema> = Omit<WriteRoute, 'body' | 'command' | 'input' | 'prepare'> & {
+  /** `input` gets the body with the type of this schema. */
+  readonly body?: Body;
+};
+
+/** A write whose command needs only the client's request. */
+interface Plain<Body extends TSchema, Input, Result> extends Shape<Body> {
+  readonly command: CommandKind<Input, Result> & { readonly needsPrepare?: never };
+  readonly input: (request: WriteRequest<Static<Body>>) => NoInfer<Input>;
+  readonly prepare?: never;
+}
+
+/** A write whose command needs a prepare step: `input` returns the client's request, and the step builds the input from it. */
+interface Prepared<Body extends TSchema, Requested, Input, Result> extends Shape<Body> {
+  readonly command: PreparedCommand<Input, Result>;
+  readonly input: (request: WriteRequest<Static<Body>>) => Requested;
+  readonly prepare: Prepare<Requested, Input, Result>;
+}
+
+/**
+ * A write of the API. The body has the type of its schema, `input` must return the input of the command, and a command that needs
+ * a prepare step is accepted only with it. The route table itself does not have the types of individual routes.
+ */
+export function writeRoute<Body extends TSchema, Requested, Input, Result>(
+  route: ApiRouteMeta & Prepared<Body, Requested, Input, Result>,
+): ApiWriteRoute;
+export function writeRoute<Body extends TSchema, Input, Result>(
+  route: ApiRouteMeta & Plain<Body, Input, Result>,
+): ApiWriteRoute;
+export function writeRoute(route: ApiWriteRoute): ApiWriteRoute {
+  return route;
+}
+
+/** The same for a write that only the console has. */
+export function consoleWriteRoute<Body extends TSchema, Requested, Input, Result>(
+  route: ConsoleRouteMeta & Prepared<Body, Requested, Input, Result>,
+): ConsoleRoute;
+export function consoleWriteRoute<Body extends TSchema, Input, Result>(
+  route: ConsoleRouteMeta & Plain<Body, Input, Result>,
+): ConsoleRoute;
+export function consoleWriteRoute(route: ConsoleRoute): ConsoleRoute {
+  return route;
+}
