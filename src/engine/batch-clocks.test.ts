@@ -135,7 +135,7 @@ describe('a command that changes a record of another application', () => {
     ]);
   });
 
-  test('uses the clock of its own application for its own records, and loads no other', async () => {
+  test('reads the clock of the application that a record belongs to, and loads no other clock', async () => {
     const { now, rows } = await decided(changing, own);
     expect(now).toBe(wallNow + 1_000);
     expect(rows.has('clock', formatId('organization', '1'), foreignClock)).toBe(false);

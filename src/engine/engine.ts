@@ -278,7 +278,7 @@ export class Engine {
    * node has not seen recently. A key that was used on another node, or before this one started, costs a second attempt.
    */
   #isTrusting(submissions: readonly Submission[]): boolean {
-    // A command that clears its organization would delete the stored response of its own key before it finds it.
+    // A command that clears its organization would delete the stored response before it looks up its idempotency key.
     let isTrusting = performance.now() >= this.#trustFrom && submissions[0]?.kind.clears !== true;
     for (const submission of submissions) {
       const scope = claimScope(submission);

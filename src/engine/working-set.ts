@@ -226,7 +226,7 @@ export class WorkingSet {
     return [...this.#entries.values()].filter((entry) => entry.resource === resource);
   }
 
-  /** Applies a change. A command may change only rows of its own organization. */
+  /** Applies a change. A command may change rows only in its own organization. */
   apply({ resource, row, entries }: Change, orgId: Id<'organization'>): void {
     assert(row.orgId === orgId, `a command of ${orgId} changes ${row.id} of ${row.orgId}`);
     this.declareRow(row.orgId, { resource, id: row.id, lock: 'none' });

@@ -135,7 +135,7 @@ export async function admit(
   });
 }
 
-/** Null when nobody is signed in. Throws a refusal when the person exceeds the rate limit. */
+/** Null without a valid session. Throws a refusal when the person exceeds the rate limit. */
 export async function personOf(
   { people, limitPerson }: Pick<ConsoleSettings, 'people' | 'limitPerson'>,
   request: FastifyRequest,

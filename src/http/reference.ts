@@ -125,7 +125,7 @@ export function scenariosReference(): Reference {
   const head = ['scenario', 'effect', 'test card', 'amount'];
   return {
     title: 'Scenarios',
-    source: '`src/kernel/scenario.ts`, `src/kernel/decline.ts` and `src/kernel/return.ts`',
+    source: '`src/kernel/scenario.ts` and `src/kernel/decline.ts`',
     introduction:
       'A scenario defines what the simulated provider does with a payment or transfer; use it to test declines, 3-D Secure, disputes and returns. Set `scenario` when you create the record. For a payment, a list applies to successive attempts: with `["decline:insufficient_funds", "approve"]` the first attempt is declined, and the last entry applies to all further attempts. `POST developer_api_payments/{id}/advance` without a body runs the next step. Without a `scenario`, a test card in `paymentMethod.number` or a magic amount selects one; other card numbers are rejected.',
     sections: [

@@ -132,7 +132,7 @@ export class Examinations {
       (wants(defaultType) ? defaultType : catalogue.find((one) => wants(one.type))?.type) ??
       defaultType;
     const example = catalogue.find((one) => one.type === type)?.example;
-    if (!example) throw new Error(`there is no example of ${type}`);
+    if (!example) throw new Error(`event type ${type} has no example`);
     return { type, data: example };
   }
 

@@ -94,7 +94,7 @@ describe.each(databaseKinds)('the event stream for API keys on %s', (kind) => {
     expect(sent).toEqual({ id: shown.id, event: 'event', data: shown });
   });
 
-  test("sends only events of its own application's records, also when another application advances them", async () => {
+  test("sends only events about the key's application, even when another application advances the record", async () => {
     const other = await acme.addKey({ application: 'other' });
     const otherOrg = await tenant(server);
     const listener = await listen(other);
