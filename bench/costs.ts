@@ -128,33 +128,34 @@ async function counted(url: string, requestsFor: (connection: number) => NextReq
 }
 
 /** CPU time of a process with all its threads, without its children. */
-function secondsOf(pid: number | string): number {
+function secondsOf(pid: number): number {
   const { user, system } = statOf(pid);
   return (user + system) / ticksPerSecond();
 }
 
 /** CPU time of the postmaster, its current children, and its terminated children. */
 function secondsOfDatabase({ dataDirectory }: Postgres): number {
-  const [pid = ''] = readFileSync(path.join(dataDirectory, 'postmaster.pid'), 'utf8').split('\n');
-  const children = readdirSync('/proc').filter(
-    (name) => /^\d+$/.test(name) && parentOf(name) === Number(pid),
-  );
-  const { endedUser, endedSystem } = statOf(pid);
-  return (
-    [pid, ...children].reduce((sum, one) => sum + secondsOf(one), 0) +
-    (endedUser + endedSystem) / ticksPerSecond()
-  );
+  const pid = Number.parseInt(readFileSync(path.join(dataDirectory, 'postmaster.pid'), 'utf8'), 10);
+  const children = readdirSync('/proc').flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? statIfRunning(Number(name)) : undefined;
+    return stat?.parent === pid ? [stat] : [];
+  });
+  // Read last, so that a child that ends meanwhile is at most counted twice, and never missing.
+  const { user, system, endedUser, endedSystem } = statOf(pid);
+  const ofChildren = children.reduce((sum, child) => sum + child.user + child.system, 0);
+  return (ofChildren + user + system + endedUser + endedSystem) / ticksPerSecond();
 }
 
-function parentOf(pid: string): number | undefined {
+/** Undefined when the process ended after the folder was listed. */
+function statIfRunning(pid: number): ReturnType<typeof statOf> | undefined {
   try {
-    return statOf(pid).parent;
+    return statOf(pid);
   } catch {
     return undefined;
   }
 }
 
-function statOf(pid: number | string) {
+function statOf(pid: number) {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
   // The program name in brackets may contain spaces.
   const fields = text

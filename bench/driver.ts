@@ -8,6 +8,7 @@ import type { Statement } from './baseline.ts';
 import { type Measurement, percentile } from './measurement.ts';
 import { BASELINE_CLIENTS } from './pgbench.ts';
 
+/** The `number` parameter: 12 digits, as in pgbench. */
 let lastNumber = 500_000_000_000;
 
 export async function runDriver(

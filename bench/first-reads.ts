@@ -9,7 +9,7 @@ import { readTables } from './sample.ts';
 /** More than one second reads on this machine. On a faster machine a round ends early, when all are read. */
 const READS_PER_SECOND = 30_000;
 const COPIES_MAX = 500_000;
-/** Prime, so that this stride visits every payment once: ids are read in another order than they were inserted. */
+/** Prime, so that this stride visits every payment once: ids are not read in the order in which they were inserted. */
 const STRIDE = 7919;
 const RUN_DIGITS = 4;
 const COPY_DIGITS = 8;

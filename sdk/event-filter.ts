@@ -1,6 +1,6 @@
 /**
  * Whether any filter matches an event type: `*`, a resource such as `payment.*`, or the type itself. The server has the same rule in
- * `src/kernel/event-filter.ts`; one table of cases tests both.
+ * `src/kernel/event.ts`; one table of cases tests both.
  */
 export function matchesEventFilter(filters: readonly string[], type: string): boolean {
   const ofResource = `${type.split('.', 1)[0]}.*`;

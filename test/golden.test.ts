@@ -74,7 +74,7 @@ interface Operations {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
 }
 
-// The OpenAPI document includes the examples and reads them when it is first built, so they must exist before.
+// The OpenAPI document includes the examples of the file, so the file is written before.
 const examples = await runExamples();
 const examplesPath = 'docs/examples.json';
 if (process.env.UPDATE_GOLDEN === '1') await expectGolden(examplesPath, linesOf(examples));

@@ -6,7 +6,7 @@ import { CliProblem, wrongUsage } from '../problem.ts';
 import { duration, time } from '../reading.ts';
 import type { Session } from '../session.ts';
 
-/** One call takes at most 10,000 steps; this many calls are a million and more. */
+/** Two million steps: one call runs at most 10,000. */
 const callsMax = 200;
 
 export function addClock(program: Command): void {

@@ -2,15 +2,15 @@ import { anchorOf, escapeHtml, withCode } from './html.mjs';
 
 /**
  * The error catalogue, grouped by status. Every code has its own anchor, which `docUrl` of an error leads to.
- * @param {Record<string, { status: number, description: string, resolution: string, retryable: boolean, isOfConsole?: true, isOfOperator?: true }>} catalogue
+ * @param {Record<string, { status: number, description: string, resolution: string, retryable: boolean, api: string }>} catalogue
  */
 export function errorsContent(catalogue) {
   const codes = Object.entries(catalogue);
   const statuses = [...new Set(codes.map(([, { status }]) => status))].sort((a, b) => a - b);
   const tag = (/** @type {boolean | undefined} */ isShown, /** @type {string} */ label) =>
     isShown ? ` <span class="tag">${label}</span>` : '';
-  const article = ([code, { description, resolution, retryable, isOfConsole, isOfOperator }]) =>
-    `<article class="entry" id="${code}"><h3><code>${code}</code>${tag(retryable, 'retryable')}${tag(isOfConsole, 'console only')}${tag(isOfOperator, 'operator API only')} ${anchorOf(code, code)}</h3><p>${withCode(description)} ${withCode(resolution)}</p></article>`;
+  const article = ([code, { description, resolution, retryable, api }]) =>
+    `<article class="entry" id="${code}"><h3><code>${code}</code>${tag(retryable, 'retryable')}${tag(api === 'console', 'console only')}${tag(api === 'operator', 'operator API only')} ${anchorOf(code, code)}</h3><p>${withCode(description)} ${withCode(resolution)}</p></article>`;
   const titleOf = (/** @type {number} */ status) => `${status} ${titles[status] ?? ''}`.trim();
   const part = (/** @type {number} */ status) =>
     `<h2 id="status-${status}">${escapeHtml(titleOf(status))} ${anchorOf(`status-${status}`, `status ${status}`)}</h2>\n${codes

@@ -3,16 +3,22 @@ import type { Engine } from '../engine/engine.ts';
 import { submitPrepared } from '../engine/prepared.ts';
 import { systemRequest } from '../engine/system-command.ts';
 import { newApiKey } from '../engine/tokens.ts';
+import type {
+  KeyBody,
+  OperatorActions,
+  OperatorForkBody,
+  OperatorRequest,
+  TenantBody,
+} from '../http/operator.ts';
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
-import type { CommandKind } from '../kernel/command.ts';
+import type { Answer, CommandKind, CommandRequest } from '../kernel/command.ts';
 import type { Presented } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { formatId, type Id, idFrom, idPrefixes, isId } from '../kernel/ids.ts';
-import { scopes as allScopes, type Scope } from '../kernel/permissions.ts';
+import { scopes as allScopes } from '../kernel/permissions.ts';
 import type { Ports } from '../kernel/prepare.ts';
-import type { Principal, Reader } from '../kernel/route.ts';
-import type { Answer, CommandRequest } from '../kernel/submission.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Principal } from '../kernel/route.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import { dayMs } from '../kernel/time.ts';
 import { type CreateApiKey, createApiKey } from '../resources/api-keys/machine.ts';
 import { countActiveKeys } from '../resources/api-keys/store.ts';
@@ -44,41 +50,12 @@ export interface OperatorSettings {
   readonly snapshots: Snapshots;
 }
 
-/** The parts of an operator request that the audit trail records. */
-export interface OperatorRequest {
-  readonly id: Id<'request'>;
-  readonly ip: string;
-}
-
-export interface TenantInput {
-  readonly name: string;
-  readonly application?: { readonly name: string };
-  readonly scopes?: readonly Scope[];
-  readonly keyName?: string;
-  /** True by default: the organization was created together with the key. */
-  readonly mayReset?: boolean;
-  readonly expiresAt?: string;
-}
-
-export interface ForkInput {
-  readonly name: string;
-  readonly expiresAt?: string;
-}
-
-export interface KeyInput {
-  readonly name: string;
-  readonly scopes?: readonly Scope[];
-  readonly applicationId?: Id<'application'>;
-  /** False by default. */
-  readonly mayReset?: boolean;
-}
-
 const defaultName = 'default';
 const expiryMsMax = 366 * dayMs;
 const expiredInRoundMax = 500;
 
 /** The operator's actions on organizations, with the actor `system`. */
-export class Operator {
+export class Operator implements OperatorActions {
   readonly #settings: OperatorSettings;
 
   constructor(settings: OperatorSettings) {
@@ -93,7 +70,7 @@ export class Operator {
     return findNewestOrganizations(reader, after, limit);
   }
 
-  async createTenant(request: OperatorRequest, tenant: TenantInput): Promise<Answer | Refusal> {
+  async createTenant(request: OperatorRequest, tenant: TenantBody): Promise<Answer | Refusal> {
     const { name, application, scopes, keyName, mayReset } = tenant;
     const expiresAt = this.#expiry(tenant.expiresAt);
     if (typeof expiresAt === 'object' && expiresAt !== null) return expiresAt;
@@ -114,7 +91,7 @@ export class Operator {
   async createKey(
     request: OperatorRequest,
     orgId: Id<'organization'>,
-    key: KeyInput,
+    key: KeyBody,
   ): Promise<Answer | Refusal> {
     const { reader, wallClock } = this.#settings;
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
@@ -215,7 +192,7 @@ export class Operator {
   async fork(
     request: OperatorRequest,
     orgId: Id<'organization'>,
-    { name, expiresAt: text }: ForkInput,
+    { name, expiresAt: text }: OperatorForkBody,
   ): Promise<Presented | Refusal> {
     const expiresAt = this.#expiry(text);
     if (typeof expiresAt === 'object' && expiresAt !== null) return expiresAt;

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { eventFilters } from '../kernel/event-filter.ts';
+import { retryProfileNames } from '../kernel/application-settings.ts';
+import { eventFilters } from '../kernel/event.ts';
 import { limits } from '../kernel/limits.ts';
 import { roles, scopes } from '../kernel/permissions.ts';
-import { retryProfileNames } from '../kernel/retry.ts';
 import { PersonEmail, strict, text } from '../kernel/schema.ts';
 import { providerNames } from '../provider/index.ts';
 import { apiKeyPattern } from '../resources/api-keys/table.ts';

@@ -15,7 +15,7 @@ import { parseStrict } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
 import { isCidr } from '../kernel/networks.ts';
 import { isScope, roles } from '../kernel/permissions.ts';
-import type { Reader } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import { declareApiKey } from '../resources/api-keys/machine.ts';
 import { findKeyOwner } from '../resources/api-keys/store.ts';
 import { type RequestedSettings, settingsOf } from '../resources/applications/api.ts';

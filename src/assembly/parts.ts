@@ -15,7 +15,7 @@ import { RequestJournal } from '../engine/request-journal.ts';
 import { Seals } from '../engine/seals.ts';
 import { EventStreams } from '../http/event-stream.ts';
 import { unmeasured } from '../http/metrics.ts';
-import type { Reader } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import { providers } from '../provider/index.ts';
 import { coverageUniverse, eventCatalogue, resources } from '../resources/index.ts';
 import { presentEntry } from '../resources/ledger/views.ts';

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as passed } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { DatabaseFailure } from '../kernel/failure.ts';
 import { hourMs } from '../kernel/time.ts';
 import { packageRoot } from '../local/paths.ts';
 import type { Connection, Database } from './database.ts';
+import { DatabaseFailure } from './failure.ts';
 
 /**
  * Migrations only go forward. Any number of nodes may start at once: an advisory lock lets one of them migrate while

@@ -1,9 +1,8 @@
 import pg from 'pg';
-import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Statement } from '../kernel/table.ts';
 import { minuteMs } from '../kernel/time.ts';
 import type { Connection, Connections, Database, Executed } from './database.ts';
-import { isAborted, isLoss, toFailure } from './failure.ts';
+import { DatabaseFailure, isAborted, isLoss, toFailure } from './failure.ts';
 import { type Hosts, TakesNoWrites } from './hosts.ts';
 
 export interface PoolSettings {

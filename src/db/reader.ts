@@ -1,7 +1,13 @@
 import { assert } from '../kernel/assert.ts';
 import { isId } from '../kernel/ids.ts';
-import type { Reader, Versioned } from '../kernel/route.ts';
-import { type Statement, selectByKeys, selectChanged, type Table } from '../kernel/table.ts';
+import {
+  type Reader,
+  type Statement,
+  selectByKeys,
+  selectChanged,
+  type Table,
+  type Versioned,
+} from '../kernel/table.ts';
 import { encodeArray } from './array.ts';
 import type { Database } from './database.ts';
 

@@ -1,13 +1,13 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Vault } from '../engine/vault.ts';
-import { clockNow } from '../kernel/clock.ts';
 import { apiVersion } from '../kernel/envelope.ts';
 import { eventPayload } from '../kernel/event.ts';
 import { type Id, idTimestamp } from '../kernel/ids.ts';
-import { waitAfter } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
+import { clockNow } from '../kernel/time.ts';
 import type { DeliveryMeasures, DeliveryTracing, TracedAttempt } from '../telemetry/ports.ts';
 import type { ClaimedDelivery, CopiedAttempt, MarkedAttempt } from './queue.ts';
+import { waitAfter } from './retry.ts';
 import type { Outcome, Sender } from './sender.ts';
 import { belongsTo, openSecrets, signedHeaders } from './signature.ts';
 

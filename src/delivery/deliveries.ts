@@ -1,7 +1,6 @@
-import type { Committed } from '../engine/batch.ts';
+import type { Committed } from '../engine/batch-trail.ts';
 import { type Id, idFrom, isId } from '../kernel/ids.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import { findEveryEndpoint, findWebhooks } from '../resources/webhooks/store.ts';
 import type { WebhookRow } from '../resources/webhooks/table.ts';
 import type { Deliverer } from './deliverer.ts';

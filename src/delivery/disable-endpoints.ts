@@ -1,8 +1,11 @@
 import type { Engine } from '../engine/engine.ts';
 import { systemCommand } from '../engine/system-command.ts';
-import { failingMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
-import { type GiveUpWebhook, giveUpWebhook } from '../resources/webhooks/machine.ts';
+import {
+  type DisableFailingWebhook,
+  disableFailingWebhook,
+  failingMsMax,
+} from '../resources/webhooks/machine.ts';
 import type { DeliveryMeasures } from '../telemetry/ports.ts';
 import type { ClaimedDelivery, MarkedAttempt } from './queue.ts';
 
@@ -26,7 +29,7 @@ export async function disableFailingEndpoints(
   const succeeded = new Set(
     batch.flatMap(({ claim, attempt }) => (attempt.error === null ? [claim.webhookId] : [])),
   );
-  const toDisable = new Map<string, GiveUpWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>>();
+  const toDisable = new Map<string, DisableFailingWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>>();
   for (const { claim, attempt } of batch) {
     const { orgId, appId, webhookId, failingSince } = claim;
     const isPastLimit = failingSince !== null && attempt.at - failingSince >= failingMsMax;
@@ -39,12 +42,12 @@ export async function disableFailingEndpoints(
 }
 
 async function disable(
-  { orgId, appId, ...input }: GiveUpWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>,
+  { orgId, appId, ...input }: DisableFailingWebhook & Pick<ClaimedDelivery, 'orgId' | 'appId'>,
   { engine, wallClock, onError, measures }: DisableSettings,
 ): Promise<void> {
   const answer = await engine.submit(
     systemCommand(
-      giveUpWebhook,
+      disableFailingWebhook,
       input,
       { orgId, appId },
       'deliveries',

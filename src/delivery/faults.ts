@@ -1,7 +1,7 @@
 import type { FaultCounter } from '../engine/fault-counter.ts';
-import { type ActivePlan, isForEvent, type WebhookFault } from '../kernel/fault.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant } from '../kernel/table.ts';
+import { type ActivePlan, isForEvent, type WebhookFault } from '../resources/fault-plans/table.ts';
 import { appTime } from './attempt.ts';
 import type { ClaimedDelivery } from './queue.ts';
 

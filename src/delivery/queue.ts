@@ -1,8 +1,8 @@
 import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
 import { sortedOrganizations } from '../engine/clearing.ts';
-import { retryAheadMsMax } from '../kernel/retry.ts';
 import type { Instant } from '../kernel/table.ts';
+import { retryAheadMsMax } from './retry.ts';
 import {
   type ClaimedDelivery,
   type ClaimedRow,

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { limits } from '../kernel/limits.ts';
-import { retryAfterOf } from '../kernel/retry.ts';
 import { type AddressGuard, AddressRefused } from './address-guard.ts';
+import { retryAfterOf } from './retry.ts';
 
 /** The outcome of one request to a receiver. */
 export interface Outcome {
@@ -173,9 +173,9 @@ const messagesByCode: Readonly<Record<string, (host: string) => string>> = {
   UND_ERR_CONNECT_TIMEOUT: () => timeoutMessage(),
   UND_ERR_HEADERS_TIMEOUT: () => timeoutMessage(),
   UND_ERR_BODY_TIMEOUT: () => timeoutMessage(),
-  ECONNRESET: () => 'Connection closed: it ended before an answer came.',
-  EPIPE: () => 'Connection closed: it ended before an answer came.',
-  UND_ERR_SOCKET: () => 'Connection closed: it ended before an answer came.',
+  ECONNRESET: () => 'Connection closed: the receiver sent no response.',
+  EPIPE: () => 'Connection closed: the receiver sent no response.',
+  UND_ERR_SOCKET: () => 'Connection closed: the receiver sent no response.',
   UND_ERR_HEADERS_OVERFLOW: () => `Answer: its headers are larger than ${headerBytesMax} bytes.`,
 };
 

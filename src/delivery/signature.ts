@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Vault, VaultProblem } from '../engine/vault.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import { findAnyWebhook } from '../resources/webhooks/store.ts';
 import type { StoredSecret } from '../resources/webhooks/table.ts';
 

@@ -1,9 +1,8 @@
+import type { RetryProfile } from '../kernel/application-settings.ts';
 import type { EventRow } from '../kernel/event.ts';
-import type { ActivePlan, WebhookFault } from '../kernel/fault.ts';
 import type { Id } from '../kernel/ids.ts';
-import type { RetryProfile } from '../kernel/retry.ts';
 import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
-import { activePlans } from '../resources/fault-plans/table.ts';
+import { type ActivePlan, activePlans, type WebhookFault } from '../resources/fault-plans/table.ts';
 import type { AttemptRow, DeliveryRow } from '../resources/webhooks/delivery-table.ts';
 import type { StoredSecret } from '../resources/webhooks/table.ts';
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Connection } from '../db/database.ts';
-import { clockIdOf } from '../kernel/clock.ts';
-import type { AnyResource, RowRead } from '../kernel/command.ts';
+import type { AnyResource, RowRead, Submission } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
-import type { Submission } from '../kernel/submission.ts';
 import { type AnyRow, defineTable } from '../kernel/table.ts';
+import { clockIdOf } from '../kernel/time.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { KnownClocks } from './known-clocks.ts';
 import { WorkingSet } from './working-set.ts';

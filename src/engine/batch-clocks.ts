@@ -1,9 +1,8 @@
 import type { Connection } from '../db/database.ts';
-import { clockIdOf, clockNow } from '../kernel/clock.ts';
-import type { RowRead } from '../kernel/command.ts';
+import type { RowRead, Submission } from '../kernel/command.ts';
 import type { Id } from '../kernel/ids.ts';
-import type { Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
+import { clockIdOf, clockNow } from '../kernel/time.ts';
 import type { KnownClock, KnownClocks } from './known-clocks.ts';
 import type { DecidedBy } from './persist.ts';
 import type { WorkingSet } from './working-set.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
-import type { Submission } from '../kernel/submission.ts';
+import type { Submission } from '../kernel/command.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
 
 const now = Date.UTC(2026, 0, 1);

@@ -1,7 +1,7 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import type { Submission } from '../kernel/submission.ts';
+import type { Submission } from '../kernel/command.ts';
 import { findAnswers, type IdempotencyRow, pendingStatus, type StoredSecretRow } from './answers.ts';
 import { claimScope } from './submission.ts';
 

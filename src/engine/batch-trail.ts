@@ -19,6 +19,19 @@ import { balanceRows } from './derive.ts';
 import { type TableWrite, writeTo } from './persist.ts';
 import type { WorkingSet } from './working-set.ts';
 
+/** What a batch has written. The listeners get it after the commit. */
+export interface Committed {
+  readonly changes: readonly Change[];
+  readonly events: readonly EventRow[];
+  /** Including the events that go only to the endpoints that the command names. */
+  readonly allEvents: readonly EventRow[];
+  readonly deliveries: readonly DeliveryRow[];
+  readonly audit: readonly AuditRow[];
+  /** The organization whose records were cleared; when the organization itself was deleted, `deleted` names it too. */
+  readonly cleared: string | null;
+  readonly deleted: string | null;
+}
+
 /** The rows that the decisions of one batch produce, until the batch is written. */
 export class BatchTrail {
   readonly changes: Change[] = [];

@@ -1,19 +1,26 @@
 import type { Connection, Database } from '../db/database.ts';
 import { assert } from '../kernel/assert.ts';
-import type { Accepted, AnyResource, Change, CommandContext, Decision, Erased } from '../kernel/command.ts';
+import type {
+  Accepted,
+  Answer,
+  AnyResource,
+  Change,
+  CommandContext,
+  Decision,
+  Erased,
+  Rendered,
+  Submission,
+} from '../kernel/command.ts';
 import { type Presented, successStatus, withFields, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
-import type { EventRow } from '../kernel/event.ts';
 import { formatId, noApplication } from '../kernel/ids.ts';
 import type { Provider } from '../kernel/provider.ts';
-import type { Answer, Rendered, Submission } from '../kernel/submission.ts';
-import type { AuditRow } from '../resources/audit/table.ts';
 import type { LedgerEntryRow } from '../resources/ledger/table.ts';
-import { type DeliveryRow, newDelivery } from '../resources/webhooks/delivery-table.ts';
+import { newDelivery } from '../resources/webhooks/delivery-table.ts';
 import { pendingStatus } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
-import { BatchTrail } from './batch-trail.ts';
+import { BatchTrail, type Committed } from './batch-trail.ts';
 import { type Cleared, clearOrganization, holdOrganizations, takeOrganization } from './clearing.ts';
 import { removeOrganization } from './deletion.ts';
 import {
@@ -45,18 +52,6 @@ export interface BatchSettings {
   readonly idGenerator: IdGenerator;
   /** Called after the commit with the rows that the batch has written. */
   readonly onCommit?: (committed: Committed) => void;
-}
-
-export interface Committed {
-  readonly changes: readonly Change[];
-  readonly events: readonly EventRow[];
-  /** Including the events that go only to the endpoints that the command names. */
-  readonly allEvents: readonly EventRow[];
-  readonly deliveries: readonly DeliveryRow[];
-  readonly audit: readonly AuditRow[];
-  /** The organization whose records were cleared; when the organization itself was deleted, `deleted` names it too. */
-  readonly cleared: string | null;
-  readonly deleted: string | null;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 import type { AnyResource } from '../kernel/command.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Statement } from '../kernel/table.ts';
 import { minuteMs } from '../kernel/time.ts';

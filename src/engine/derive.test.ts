@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Change, RequestContext } from '../kernel/command.ts';
+import type { Change, RequestContext, Submission } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
-import type { Entry } from '../kernel/posting.ts';
+import type { Entry, ReconciledLine } from '../kernel/ledger.ts';
 import type { Provider, ProviderMove } from '../kernel/provider.ts';
-import type { ReconciledLine } from '../kernel/settlement.ts';
-import type { Submission } from '../kernel/submission.ts';
 import {
   auditRow,
   balanceRows,

@@ -1,11 +1,10 @@
 import { assert } from '../kernel/assert.ts';
-import type { Change, RequestContext } from '../kernel/command.ts';
+import type { Change, RequestContext, Submission, Target } from '../kernel/command.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { EventRow } from '../kernel/event.ts';
 import { formatId, type Id, noApplication } from '../kernel/ids.ts';
 import { dayOf } from '../kernel/list.ts';
 import { type Provider, receive } from '../kernel/provider.ts';
-import type { Submission, Target } from '../kernel/submission.ts';
 import type { AuditRow } from '../resources/audit/table.ts';
 import type { ProviderEventRow } from '../resources/history/provider-event-table.ts';
 import type { HistoryRow } from '../resources/history/table.ts';

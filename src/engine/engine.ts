@@ -1,14 +1,14 @@
 import type { Database } from '../db/database.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 import { assert } from '../kernel/assert.ts';
-import type { Erased } from '../kernel/command.ts';
+import type { Answer, Erased, Submission } from '../kernel/command.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
-import type { Answer, Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { CommandSpan, EngineTracing } from '../telemetry/ports.ts';
 import { reapAnswers, reapStoredSecrets } from './answers.ts';
-import { type BatchSettings, type Committed, type Priors, runBatch } from './batch.ts';
+import { type BatchSettings, type Priors, runBatch } from './batch.ts';
+import type { Committed } from './batch-trail.ts';
 import { isOrganizationBusy } from './clearing.ts';
 import type { IdGenerator } from './id-generator.ts';
 import { KnownClocks } from './known-clocks.ts';

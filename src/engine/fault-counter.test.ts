@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
-import { type ActivePlan, patternOf } from '../kernel/fault.ts';
 import { formatId } from '../kernel/ids.ts';
-import type { Committed } from './batch.ts';
+import { type ActivePlan, patternOf } from '../resources/fault-plans/table.ts';
+import type { Committed } from './batch-trail.ts';
 import { type ClaimedDelivery, FaultCounter } from './fault-counter.ts';
 import type { MatchResult } from './fault-statements.ts';
 

@@ -1,9 +1,9 @@
 import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
-import { type ActivePlan, patternOf } from '../kernel/fault.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
-import type { Committed } from './batch.ts';
+import { type ActivePlan, patternOf } from '../resources/fault-plans/table.ts';
+import type { Committed } from './batch-trail.ts';
 import { holdDelivery, type MatchResult, takeForDeliveries, takeForRequests } from './fault-statements.ts';
 
 interface Waiter {

@@ -1,6 +1,6 @@
-import { patternLength } from '../kernel/fault.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Statement } from '../kernel/table.ts';
+import { patternLength } from '../resources/fault-plans/table.ts';
 
 /**
  * Assigns the next sequence numbers of each plan to its matches, and returns which numbers are hits. The plan row is locked, so

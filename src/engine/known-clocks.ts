@@ -1,5 +1,5 @@
-import type { Clock } from '../kernel/clock.ts';
 import type { AnyRow } from '../kernel/table.ts';
+import type { Clock } from '../kernel/time.ts';
 
 /** A cached clock row; its version is 0 when the application clock was never moved. */
 export interface KnownClock {

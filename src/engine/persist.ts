@@ -1,7 +1,7 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 import { assert } from '../kernel/assert.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Statement, Table } from '../kernel/table.ts';
 import { deliveriesTable, wantsEvent } from '../resources/webhooks/delivery-table.ts';

@@ -1,6 +1,5 @@
-import type { CommandKind } from '../kernel/command.ts';
+import type { Answer, CommandKind, CommandRequest } from '../kernel/command.ts';
 import type { Ports, Prepare } from '../kernel/prepare.ts';
-import type { Answer, CommandRequest } from '../kernel/submission.ts';
 import type { Engine } from './engine.ts';
 import { refusedCommand } from './submission.ts';
 
@@ -22,7 +21,7 @@ export function submitPrepared<Requested, Input, Result>(
       requested,
       request,
       submit: (input) => engine.submit({ ...request, kind: command, input }),
-      refuse: (refusal) => {
+      submitRefusal: (refusal) => {
         const kind = refusedCommand(command.name, refusal);
         return engine.submit({ ...request, kind, input: undefined, idempotency: null });
       },

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Actor } from '../kernel/command.ts';
+import type { Actor, Submission } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
-import type { Submission } from '../kernel/submission.ts';
 import { bodyWithSecrets, replayedBody, sealFor } from './response-secrets.ts';
 import { Vault } from './vault.ts';
 

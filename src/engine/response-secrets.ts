@@ -1,7 +1,6 @@
-import type { Actor } from '../kernel/command.ts';
+import type { Actor, Submission } from '../kernel/command.ts';
 import { type Presented, withRequestId } from '../kernel/envelope.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import { minuteMs } from '../kernel/time.ts';
 import type { Prior } from './batch-priors.ts';

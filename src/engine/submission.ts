@@ -1,7 +1,6 @@
-import type { CommandKind } from '../kernel/command.ts';
+import type { Answer, CommandKind, Submission } from '../kernel/command.ts';
 import { errorBody } from '../kernel/envelope.ts';
 import { type Refusal, statusOf } from '../kernel/errors.ts';
-import type { Answer, Submission } from '../kernel/submission.ts';
 
 export function refusalAnswer(refusal: Refusal, requestId: string, docsUrl: string): Answer<never> {
   const { code, retryAfterSeconds } = refusal;

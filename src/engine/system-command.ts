@@ -1,7 +1,6 @@
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
-import type { CommandKind } from '../kernel/command.ts';
+import type { CommandKind, CommandRequest, Submission } from '../kernel/command.ts';
 import { formatId, type Id } from '../kernel/ids.ts';
-import type { CommandRequest, Submission } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import { newSuffix } from './ids.ts';
 

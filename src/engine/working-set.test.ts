@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
-import type { AnyResource, Change, Read } from '../kernel/command.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
+import { DatabaseFailure } from '../db/failure.ts';
+import type { AnyResource, Change, Read, Submission, Target } from '../kernel/command.ts';
 import { formatId, type IdKind } from '../kernel/ids.ts';
-import type { Submission, Target } from '../kernel/submission.ts';
 import { type AnyRow, defineTable } from '../kernel/table.ts';
 import type { BalanceRow } from '../resources/ledger/table.ts';
 import { WorkingSet } from './working-set.ts';

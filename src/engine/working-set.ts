@@ -1,10 +1,18 @@
 import { encodeArray } from '../db/array.ts';
 import type { Connection } from '../db/database.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 import { assert } from '../kernel/assert.ts';
-import type { AnyResource, Change, LoadedRows, Read, RowRead, StatefulRow } from '../kernel/command.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
+import type {
+  AnyResource,
+  Change,
+  LoadedRows,
+  Read,
+  RowRead,
+  StatefulRow,
+  Submission,
+  Target,
+} from '../kernel/command.ts';
 import { type Id, type IdKind, isId, noApplication } from '../kernel/ids.ts';
-import type { Submission, Target } from '../kernel/submission.ts';
 import { type AnyRow, type KeyLock, selectByKeys } from '../kernel/table.ts';
 import type { TimerRow } from '../resources/clocks/timer-table.ts';
 import { eventsTable } from '../resources/events/table.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Committed } from '../engine/batch.ts';
+import type { Committed } from '../engine/batch-trail.ts';
 import { formatId } from '../kernel/ids.ts';
 import { networkListOf } from '../kernel/networks.ts';
 import type { Scope } from '../kernel/permissions.ts';
-import type { Reader } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import type { KeyOwner } from '../resources/api-keys/store.ts';
 import { Authenticator, type Caller, refuseCaller, refuseScope } from './auth.ts';
 

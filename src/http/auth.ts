@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import type { BlockList } from 'node:net';
-import type { Committed } from '../engine/batch.ts';
+import type { Committed } from '../engine/batch-trail.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
-import type { ActivePlan, RequestFault } from '../kernel/fault.ts';
 import { isWithin, networkListOf } from '../kernel/networks.ts';
 import { type Needed, scopesNeeded } from '../kernel/permissions.ts';
-import type { Principal, Reader } from '../kernel/route.ts';
+import type { Principal } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
 import { apiKeyPattern } from '../resources/api-keys/table.ts';
+import type { ActivePlan, RequestFault } from '../resources/fault-plans/table.ts';
 
 /**
  * A cached key, with the settings and fault plans of its application. The node that commits a change invalidates its entry

@@ -8,10 +8,10 @@ import {
   type ConsoleRoute,
   isStream,
   type Principal,
-  type Reader,
   type Route,
   type ServedRoute,
 } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import { statusRoute } from '../resources/capabilities/status-api.ts';
 import { memberIdOf } from '../resources/organizations/member-machine.ts';
 import { findMemberContext } from '../resources/organizations/member-store.ts';
@@ -42,7 +42,7 @@ export interface ConsoleSettings {
 /** A route with its level and the role that a person needs for it. */
 export interface PersonRoute {
   readonly route: ServedRoute;
-  readonly within: ConsoleRoute['level'];
+  readonly level: ConsoleRoute['level'];
   readonly role: Role;
   /** Whether the route works on an archived application. */
   readonly allowsArchived: boolean;
@@ -67,14 +67,14 @@ export function personRoutes(
         ? []
         : {
             route,
-            within: 'application' as const,
+            level: 'application' as const,
             role: roleFor(route.scope),
             allowsArchived: route.method === 'GET',
           },
     ),
     ...consoleRoutes.map((route) => ({
       route,
-      within: route.level,
+      level: route.level,
       role: route.role,
       allowsArchived: route.method === 'GET' || route.allowsArchived === true,
     })),
@@ -85,8 +85,8 @@ export function personRoutes(
 export function addConsoleRoutes(app: FastifyInstance, settings: ConsoleSettings, serving: Serving): void {
   app.decorateRequest('person', null);
   app.decorateRequest('sessionId', '');
-  for (const { route, within, ...needed } of personRoutes(settings.routes, settings.consoleRoutes)) {
-    const scope = within === 'organization' ? ':orgId/' : ':orgId/:appId/';
+  for (const { route, level, ...needed } of personRoutes(settings.routes, settings.consoleRoutes)) {
+    const scope = level === 'organization' ? ':orgId/' : ':orgId/:appId/';
     const url = consolePrefix + scope + route.path.replace(/\{(\w+)\}/g, ':$1');
     serving.add(route, url, (request, reply, done) => {
       request.operation = route.operationId;
@@ -141,7 +141,7 @@ export async function personOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Person | null> {
-  const session = await people.whoIs(visitorOf(request));
+  const session = await people.signedIn(visitorOf(request));
   if (!session) return null;
   setCookies(reply, session.cookies);
   const limit = limitPerson(session.value.person.id);

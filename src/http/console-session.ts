@@ -2,19 +2,22 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import type { Person } from '../identity/people.ts';
+import type { Answer } from '../kernel/command.ts';
 import { refuse } from '../kernel/errors.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { instantToText } from '../kernel/list.ts';
 import { exactlyOne, PersonEmail, strict, text } from '../kernel/schema.ts';
-import type { Answer } from '../kernel/submission.ts';
 import {
   acceptInvitation,
   isOpen as isOpenInvitation,
 } from '../resources/organizations/invitation-machine.ts';
 import { findInvitation, type KnownInvitation } from '../resources/organizations/invitation-store.ts';
 import { createOrganization } from '../resources/organizations/member-machine.ts';
-import { mayCreateOrganization, refuseOrganization } from '../resources/organizations/member-store.ts';
+import {
+  mayCreateOrganization,
+  refuseTooManyOrganizations,
+} from '../resources/organizations/member-store.ts';
 import { personOf, visitorOf } from './console-routes.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer } from './send.ts';
@@ -103,7 +106,7 @@ function addSignInRoutes(context: SessionContext): void {
   });
 
   context.post('session/sign_out', Nothing, async (_body, request, reply) => {
-    const session = await people.whoIs(visitorOf(request));
+    const session = await people.signedIn(visitorOf(request));
     context.take(reply, await people.signOut(visitorOf(request)));
     if (session) await context.note(request, session.value.person, 'sign_out');
     return context.showSession(reply, null);
@@ -244,7 +247,7 @@ function addOrganizationRoute(context: SessionContext): void {
       throw new Refused(refuse('registration_closed'));
     // The mutex is per node, so concurrent requests to several nodes may exceed the limit by a few.
     return creations.run(person.id, async () => {
-      const refusal = await refuseOrganization(reader, person.id);
+      const refusal = await refuseTooManyOrganizations(reader, person.id);
       if (refusal) throw new Refused(refusal);
       const answer = await engine.submit({
         ...context.submission(

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import type { Answer } from '../kernel/command.ts';
 import type { Refusal } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Principal } from '../kernel/route.ts';
-import type { Answer } from '../kernel/submission.ts';
 import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
 import { Refused } from './refused.ts';
 import { requestIdOf } from './request-id.ts';

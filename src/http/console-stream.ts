@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Committed } from '../engine/batch.ts';
+import type { Committed } from '../engine/batch-trail.ts';
 import { assert } from '../kernel/assert.ts';
 import { memberIdOf } from '../resources/organizations/member-machine.ts';
 import { findRoleOfSession } from '../resources/organizations/member-store.ts';

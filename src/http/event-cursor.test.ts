@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { firstIdAt, formatId } from '../kernel/ids.ts';
-import type { Reader } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import { commitDelayMsMax, EventCursor, isAfter } from './event-cursor.ts';
 
 const start = Date.UTC(2026, 0, 1);

@@ -1,6 +1,5 @@
 import { firstIdAt, type Id, idTimestamp } from '../kernel/ids.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import { minuteMs } from '../kernel/time.ts';
 import {
   type EventPosition,

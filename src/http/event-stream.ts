@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Committed } from '../engine/batch.ts';
+import type { Committed } from '../engine/batch-trail.ts';
 import { type EventRow, presentEvent } from '../kernel/event.ts';
 import { type Id, isId } from '../kernel/ids.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import type { EventPosition, EventSource, FoundEvent, PositionedEvent } from '../resources/events/store.ts';
 import { EventCursor, isAfter } from './event-cursor.ts';
 import { EventTrack, eventsInReadMax } from './event-track.ts';

@@ -1,10 +1,9 @@
 import { firstIdAt, type Id } from '../kernel/ids.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import {
   type EventSource,
   type FoundEvent,
-  findEventsBehind,
+  findNewEvents,
   findSourceIds,
   idKindOf,
 } from '../resources/events/store.ts';
@@ -46,7 +45,7 @@ export class EventTrack {
     this.#lastRead = now;
     this.#forget(this.#oldest(now));
     const seenIds = [...this.#seen];
-    const events = await findEventsBehind(
+    const events = await findNewEvents(
       this.#reader,
       this.source,
       this.#orgId,

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { FaultCounter } from '../engine/fault-counter.ts';
-import type { ActivePlan, RequestFault } from '../kernel/fault.ts';
 import { formatId } from '../kernel/ids.ts';
+import type { ActivePlan, RequestFault } from '../resources/fault-plans/table.ts';
 import { RequestFaults } from './faults.ts';
 
 type Database = ConstructorParameters<typeof FaultCounter>[0];

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { FaultCounter } from '../engine/fault-counter.ts';
 import { errorCatalogue, type Refusal, refuse } from '../kernel/errors.ts';
-import { type ActivePlan, isForRoute, isSpared, type RequestFault } from '../kernel/fault.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { ServedRoute } from '../kernel/route.ts';
+import { type ActivePlan, isForRoute, isSpared, type RequestFault } from '../resources/fault-plans/table.ts';
 import { cutConnection } from './connection.ts';
 import { requestIdOf } from './request-id.ts';
 import { sendRefusal } from './send.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
+import type { IdempotencyClaim } from '../kernel/command.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { canonicalJson, type JsonValue } from '../kernel/json.ts';
 import { limits } from '../kernel/limits.ts';
-import type { IdempotencyClaim } from '../kernel/submission.ts';
 
 const visible = /^[\x21-\x7e]+$/;
 

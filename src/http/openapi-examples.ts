@@ -10,18 +10,12 @@ export interface OperationExample {
 }
 
 const file = new URL('docs/examples.json', packageRoot);
-let cached: Readonly<Record<string, OperationExample>> | undefined;
 
 /**
- * Recorded responses of a real server, by operation; `npm run golden` records them again. The file is read when the document is
- * first requested. A package without the file serves a document without these examples.
+ * Recorded responses of a real server, by operation; `npm run golden` records them again. A package without the file serves a
+ * document without these examples.
  */
-export function operationExamples(): Readonly<Record<string, OperationExample>> {
-  cached ??= readExamples();
-  return cached;
-}
-
-function readExamples(): Readonly<Record<string, OperationExample>> {
+export function readExamples(): Readonly<Record<string, OperationExample>> {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Record<string, OperationExample>;
   } catch {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { assert } from '../kernel/assert.ts';
 import { apiVersion, apiVersions, successStatus } from '../kernel/envelope.ts';
-import { codesOfApi, errorCatalogue } from '../kernel/errors.ts';
+import { apiErrorCodes, errorCatalogue } from '../kernel/errors.ts';
 import { type EventType, payloadSchema } from '../kernel/event.ts';
 import { idPattern } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
@@ -9,7 +9,7 @@ import { scopesNeeded } from '../kernel/permissions.ts';
 import { type ApiWriteRoute, isStream, type Route, tags } from '../kernel/route.ts';
 import { ExpandQuery } from '../kernel/schema.ts';
 import { LedgerEntrySchema } from '../resources/ledger/views.ts';
-import { errorExample, operationExamples } from './openapi-examples.ts';
+import { errorExample, type OperationExample, readExamples } from './openapi-examples.ts';
 import { headerComponents, headersOfStatus, headersOfSuccess } from './openapi-headers.ts';
 import { parameterSchema, SchemaComponents } from './openapi-schemas.ts';
 
@@ -38,7 +38,7 @@ const ErrorSchema = Type.Object({
   requestId: Type.String({ pattern: idPattern('request') }),
   status: Type.Literal('error'),
   error: Type.Object({
-    code: Type.Enum([...codesOfApi]),
+    code: Type.Enum([...apiErrorCodes]),
     message: Type.String(),
     param: Type.Optional(
       Type.String({ description: 'A JSON pointer into the body, or the name of a parameter or header.' }),
@@ -61,6 +61,7 @@ export function openApiDocument(
   catalogue: readonly EventType[],
   serverUrl: string,
 ): Json {
+  const examples = readExamples();
   const names = new Map<unknown, string>([[LedgerEntrySchema, 'LedgerEntry']]);
   for (const { response, responseName } of routes) names.set(response, responseName);
   const components = new SchemaComponents(names);
@@ -68,7 +69,8 @@ export function openApiDocument(
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = `/_api/${route.path}`;
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+    const documented = operation(route, components, examples[route.operationId]);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: documented };
   }
   return {
     openapi: '3.1.0',
@@ -101,7 +103,7 @@ export function openApiDocument(
   };
 }
 
-function operation(route: Route, components: SchemaComponents): Json {
+function operation(route: Route, components: SchemaComponents, example?: OperationExample): Json {
   const isWrite = route.method === 'POST';
   const isOnRecord = route.path.includes('{') || ('namesRecord' in route && route.namesRecord === true);
   const statuses = [...always, ...(isOnRecord ? [404] : []), ...(isWrite ? onWrite : [])].sort();
@@ -123,12 +125,12 @@ function operation(route: Route, components: SchemaComponents): Json {
       ref('parameters', 'Organization'),
       ref('parameters', 'Version'),
     ],
-    ...(isWrite ? requestBody(route, components) : {}),
+    ...(isWrite ? requestBody(route, components, example?.request) : {}),
     responses: {
       [success]: {
         description: success === successStatus.created ? 'Created.' : 'OK.',
         headers: headersOfSuccess(route, success),
-        content: contentOf(route, components),
+        content: contentOf(route, components, example?.response),
       },
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
     },
@@ -165,7 +167,7 @@ function webhooks(catalogue: readonly EventType[], components: SchemaComponents)
   return Object.fromEntries(catalogue.map((event) => [event.type, { post: entry(event) }]));
 }
 
-function contentOf(route: Route, components: SchemaComponents): Json {
+function contentOf(route: Route, components: SchemaComponents, example: unknown): Json {
   const item = components.refer(route.responseName, route.response);
   // OpenAPI 3.1 cannot describe the items of a stream.
   if (isStream(route))
@@ -175,8 +177,7 @@ function contentOf(route: Route, components: SchemaComponents): Json {
         'x-item-schema': item,
       },
     };
-  const example = exampleOf(operationExamples()[route.operationId]?.response);
-  const schema = json(item, example);
+  const schema = json(item, exampleOf(example));
   const other = route.method === 'GET' ? route.alternateContentType : undefined;
   return other === undefined ? schema : { ...schema, [other]: { schema: { type: 'string' } } };
 }
@@ -188,15 +189,15 @@ function needs({ scope }: Route): string {
 }
 
 function requestBody(
-  { operationId, body, bodyName, isBodyOptional }: ApiWriteRoute,
+  { body, bodyName, isBodyOptional }: ApiWriteRoute,
   components: SchemaComponents,
+  example: unknown,
 ): Json {
   if (!body || bodyName === undefined) return {};
-  const example = exampleOf(operationExamples()[operationId]?.request);
   return {
     requestBody: {
       required: isBodyOptional !== true,
-      content: json(components.refer(bodyName, body), example),
+      content: json(components.refer(bodyName, body), exampleOf(example)),
     },
   };
 }
@@ -278,7 +279,7 @@ function parameters(): Json {
 function errorResponses(): Json {
   return Object.fromEntries(
     [...always, 404, ...onWrite].sort().map((status) => {
-      const codes = codesOfApi.filter((code) => errorCatalogue[code].status === status);
+      const codes = apiErrorCodes.filter((code) => errorCatalogue[code].status === status);
       return [
         `Status${status}`,
         {

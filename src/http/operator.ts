@@ -2,16 +2,15 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, type TSchema, Type } from 'typebox';
-import type { Erased } from '../kernel/command.ts';
+import type { Answer, Erased } from '../kernel/command.ts';
 import { type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { type Id, idFrom } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { decodeCursor, instantToText, pageOf } from '../kernel/list.ts';
-import { type Scope, scopes } from '../kernel/permissions.ts';
+import { scopes } from '../kernel/permissions.ts';
 import type { PresentedPage, TextAnswer } from '../kernel/route.ts';
 import { id, pageQuery, strict, Time, text } from '../kernel/schema.ts';
-import type { Answer } from '../kernel/submission.ts';
 import { type CoverageReport, junitOf } from '../resources/coverage/api.ts';
 import type { OrganizationRow } from '../resources/organizations/table.ts';
 import { snapshotType } from '../snapshots/format.ts';
@@ -21,8 +20,37 @@ import { sendAnswer, sendJson, sendSnapshot, sendText } from './send.ts';
 import { type Admission, acceptsExplicitly, listBody } from './serve.ts';
 import { compileBody, compileQuery } from './validate.ts';
 
+const prefix = '/_operator/';
+const bearer = /^Bearer +(\S+)$/i;
+const jsonlType = /^application\/jsonl *(; *charset="?utf-8"? *)?$/i;
+const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i;
+
+const Name = text(limits.nameLengthMax);
+const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true });
+const Tenant = strict({
+  name: Name,
+  application: Type.Optional(strict({ name: Name })),
+  scopes: Type.Optional(Scopes),
+  keyName: Type.Optional(Name),
+  // True by default: the organization was created together with the key.
+  mayReset: Type.Optional(Type.Boolean()),
+  expiresAt: Type.Optional(Time),
+});
+const Fork = strict({ name: Name, expiresAt: Type.Optional(Time) });
+const Key = strict({
+  name: Name,
+  scopes: Type.Optional(Scopes),
+  applicationId: Type.Optional(id('application')),
+  // False by default.
+  mayReset: Type.Optional(Type.Boolean()),
+});
+
+export type TenantBody = Static<typeof Tenant>;
+export type OperatorForkBody = Static<typeof Fork>;
+export type KeyBody = Static<typeof Key>;
+
 /** The actions of the operator. The audit trail names the request that triggered each one. */
-interface OperatorActions {
+export interface OperatorActions {
   organizations(afterId: string | undefined, limit: number): Promise<readonly OrganizationRow[]>;
   createTenant(request: OperatorRequest, body: TenantBody): Promise<Answer | Refusal>;
   delete(request: OperatorRequest, orgId: Id<'organization'>): Promise<Answer | Refusal>;
@@ -45,7 +73,8 @@ interface OperatorActions {
   ): Promise<Presented | Refusal>;
 }
 
-interface OperatorRequest {
+/** The parts of an operator request that the audit trail records. */
+export interface OperatorRequest {
   readonly id: Id<'request'>;
   readonly ip: string;
 }
@@ -62,50 +91,6 @@ export interface OperatorSettings {
   /** The coverage report of these organizations. */
   readonly coverage: (orgIds: readonly string[] | 'all') => Promise<CoverageReport>;
 }
-
-interface TenantBody {
-  readonly name: string;
-  readonly application?: { readonly name: string };
-  readonly scopes?: readonly Scope[];
-  readonly keyName?: string;
-  readonly mayReset?: boolean;
-  readonly expiresAt?: string;
-}
-
-interface OperatorForkBody {
-  readonly name: string;
-  readonly expiresAt?: string;
-}
-
-interface KeyBody {
-  readonly name: string;
-  readonly scopes?: readonly Scope[];
-  readonly applicationId?: Id<'application'>;
-  readonly mayReset?: boolean;
-}
-
-const prefix = '/_operator/';
-const bearer = /^Bearer +(\S+)$/i;
-const jsonlType = /^application\/jsonl *(; *charset="?utf-8"? *)?$/i;
-const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i;
-
-const Name = text(limits.nameLengthMax);
-const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, uniqueItems: true });
-const Tenant = strict({
-  name: Name,
-  application: Type.Optional(strict({ name: Name })),
-  scopes: Type.Optional(Scopes),
-  keyName: Type.Optional(Name),
-  mayReset: Type.Optional(Type.Boolean()),
-  expiresAt: Type.Optional(Time),
-});
-const Fork = strict({ name: Name, expiresAt: Type.Optional(Time) });
-const Key = strict({
-  name: Name,
-  scopes: Type.Optional(Scopes),
-  applicationId: Type.Optional(id('application')),
-  mayReset: Type.Optional(Type.Boolean()),
-});
 
 const organizationsMax = 1_000;
 const CoverageQuery = strict({

@@ -210,9 +210,9 @@ function indented({ json }: Example): string {
 /** The error catalogue as Markdown, for docs/errors.md. */
 export function errorsMarkdown(): string {
   const rows = (Object.keys(errorCatalogue) as ErrorCode[]).map((code) => {
-    const { status, description, resolution, retryable, isOfConsole, isOfOperator } = errorCatalogue[code];
-    const api = isOfOperator ? ' (operator)' : isOfConsole ? ' (console)' : '';
-    return `| \`${code}\`${api} | ${status} | ${description} | ${resolution} | ${retryable ? 'yes' : 'no'} |`;
+    const { status, description, resolution, retryable, api } = errorCatalogue[code];
+    const only = api === 'public' ? '' : ` (${api})`;
+    return `| \`${code}\`${only} | ${status} | ${description} | ${resolution} | ${retryable ? 'yes' : 'no'} |`;
   });
   return [
     '# Errors',

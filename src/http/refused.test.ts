@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { DatabaseFailure } from '../db/failure.ts';
 import { refuse } from '../kernel/errors.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
 import { Refused, refusalOf } from './refused.ts';
 
 test('a refusal passes through unchanged', () => {

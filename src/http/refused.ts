@@ -1,6 +1,6 @@
 import type { FastifyError } from 'fastify';
+import { DatabaseFailure } from '../db/failure.ts';
 import { type ErrorCode, type Refusal, refuse } from '../kernel/errors.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
 
 /** Carries a refusal through Fastify hooks, which accept only errors. The error handler renders it. */
 export class Refused extends Error {

@@ -66,7 +66,7 @@ export function logAnswer(
     log?.count({ principal, status, errorCode, elapsedMs, ip }) &&
     !(errorCode === null && readsLog(request))
   )
-    log.keep({
+    log.store({
       principal,
       status,
       errorCode,
@@ -78,8 +78,8 @@ export function logAnswer(
       route: operation,
       idempotencyKey: answersWithSecret(request) ? '' : request.idempotencyKey,
       isReplay: answered?.isReplay ?? false,
-      sent: request.bodyText,
-      answered: method === 'HEAD' ? null : (answered?.text ?? null),
+      requestBody: request.bodyText,
+      responseBody: method === 'HEAD' ? null : (answered?.text ?? null),
       faultPlanId: request.faultPlan?.id ?? null,
     });
 }

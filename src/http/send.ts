@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { Answer } from '../kernel/command.ts';
 import { apiVersion, errorBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, statusOf } from '../kernel/errors.ts';
 import type { TextAnswer } from '../kernel/route.ts';
-import type { Answer } from '../kernel/submission.ts';
 import { snapshotType } from '../snapshots/format.ts';
 import { cutConnection } from './connection.ts';
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { submitPrepared } from '../engine/prepared.ts';
 import { refusedCommand } from '../engine/submission.ts';
+import type { CommandRequest, IdempotencyClaim } from '../kernel/command.ts';
 import { apiVersions, type Presented, resourceBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { formatId, idPrefixes } from '../kernel/ids.ts';
@@ -17,7 +18,6 @@ import type {
   WriteRoute,
 } from '../kernel/route.ts';
 import { ExpandQuery, strict } from '../kernel/schema.ts';
-import type { CommandRequest, IdempotencyClaim } from '../kernel/submission.ts';
 import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
@@ -263,7 +263,7 @@ function isPage(answer: Presented | PresentedPage): answer is PresentedPage {
   return !('object' in answer);
 }
 
-/** Every response is available as JSON. Another type must be withSeededId in Accept, with a quality above 0. */
+/** Every response is available as JSON. Another type must be named in Accept, with a quality above 0. */
 export function acceptsExplicitly(accept: string | undefined, type: string): boolean {
   return (accept ?? '').split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase());

@@ -1,7 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
 import type { FaultCounter } from '../engine/fault-counter.ts';
 import type { Ports } from '../kernel/prepare.ts';
-import type { Reader, Route, WriteBehindData } from '../kernel/route.ts';
+import type { Route, WriteBehindData } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import type { CoverageSink } from '../resources/coverage/table.ts';
 import type { RequestSink } from '../resources/requests/table.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

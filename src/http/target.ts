@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import { assert } from '../kernel/assert.ts';
-import { clockIdOf } from '../kernel/clock.ts';
+import type { Target } from '../kernel/command.ts';
 import type { IdKind } from '../kernel/ids.ts';
 import type { ApiStreamRoute, Principal, ServedRoute, WriteRoute } from '../kernel/route.ts';
-import type { Target } from '../kernel/submission.ts';
+import { clockIdOf } from '../kernel/time.ts';
 
 /** Record kinds that a write can target without an id in its path. */
 const ownIds: Partial<Record<IdKind, (principal: Principal) => string>> = {

@@ -150,7 +150,7 @@ export class People extends Sessions {
 
   /** The second step of signing in, or the confirmation of a new second factor by the person who is signed in. */
   async verifySecond(factor: { code: string } | { backupCode: string }, visitor: Visitor): Attempt<Person> {
-    const personId = (await this.whoIs(visitor))?.value.person.id ?? (await this.#pendingPerson(visitor));
+    const personId = (await this.signedIn(visitor))?.value.person.id ?? (await this.#pendingPerson(visitor));
     if (personId === undefined) return refuse('two_factor_failed');
     const account = await findAccount(this.#database, { id: personId });
     const budgets = [secondFactorBudget(personId, this.#deviceOf(account, visitor))];

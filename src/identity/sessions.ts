@@ -56,7 +56,7 @@ export class Sessions {
   }
 
   /** The signed-in person. The check may extend the session, which sets a cookie. */
-  async whoIs(visitor: Visitor): Promise<Outcome<SignedIn> | undefined> {
+  async signedIn(visitor: Visitor): Promise<Outcome<SignedIn> | undefined> {
     if (visitor.cookies === undefined) return undefined;
     const { response, headers } = await (await this.betterAuth()).api.getSession({
       headers: headersOf(visitor),

@@ -1,5 +1,18 @@
 import { limits } from './limits.ts';
-import type { RetryProfile } from './retry.ts';
+
+/**
+ * The retry schedule of failed deliveries, by the application clock. Each number is the wait before an attempt, in seconds; a
+ * profile has one attempt per wait.
+ */
+export const retryProfiles = {
+  standard: [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200],
+  fast: [0, 1, 4, 15, 30],
+  none: [0],
+} as const;
+
+export type RetryProfile = keyof typeof retryProfiles;
+
+export const retryProfileNames = Object.keys(retryProfiles) as readonly RetryProfile[];
 
 /** Fees, provider, exchange rates and webhook defaults of an application. A payment keeps the settings at its creation. */
 export interface ApplicationSettings {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Position } from './advance.ts';
-import { catchUp, stepDue } from './auto-advance.ts';
-import type { Due } from './clock.ts';
+import { catchUp, type Position, stepDue } from './advance.ts';
+import type { Due } from './time.ts';
 
 const start = 1_000;
 

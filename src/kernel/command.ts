@@ -1,16 +1,15 @@
 import type { TSchema } from 'typebox';
 import type { ApplicationSettings } from './application-settings.ts';
 import { assert } from './assert.ts';
-import type { Due } from './clock.ts';
 import type { Presented, Success } from './envelope.ts';
-import type { Refusal } from './errors.ts';
+import type { ErrorCode, Refusal } from './errors.ts';
 import type { EventRow } from './event.ts';
 import type { Id, IdKind } from './ids.ts';
+import type { Entry, Settlement } from './ledger.ts';
 import { arrivalOf, type Machine } from './machine.ts';
-import type { Entry } from './posting.ts';
 import type { ProviderMove } from './provider.ts';
-import type { Settlement } from './settlement.ts';
 import type { AnyRow, Instant, KeyLock, Table } from './table.ts';
+import type { Due } from './time.ts';
 
 /** The caller: an API key, a person in the console, or Sandbank itself (the seed file, a worker). */
 export type Actor = KeyActor | PersonActor | SystemActor;
@@ -79,8 +78,14 @@ export interface Resource<Row extends AnyRow & { readonly status: string }> {
   readonly due?: (row: Row) => Due | null;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a registry holds resources of every row type; each is used with its own.
-export type AnyResource = Resource<any>;
+/**
+ * The only `any`: registries, queues, batches and route tables hold resources and commands of every type. `writeRoute` and
+ * `engine.submit` check that the input and the result belong to the kind.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: only the entry itself knows its types.
+export type Erased = any;
+
+export type AnyResource = Resource<Erased>;
 
 export type Read = RowRead | BalanceRead;
 
@@ -224,13 +229,6 @@ export interface PreparedCommand<Input, Result = undefined> extends CommandKind<
   readonly needsPrepare: true;
 }
 
-/**
- * The one place where types of commands are erased. Queues, batches and route tables hold commands of every kind; `writeRoute` and
- * `engine.submit` check that the input and the result belong to the kind.
- */
-// biome-ignore lint/suspicious/noExplicitAny: only the command kind knows its input and its result.
-export type Erased = any;
-
 export type AnyCommand = CommandKind<Erased, Erased>;
 
 /** Records one move of a machine. Asserts that the table allows it, and takes the event name from the table. */
@@ -262,3 +260,46 @@ export function change<Row extends StatefulRow, Action extends string>(
 export function accepted(changes: readonly Change[], resource: IdKind, row: AnyRow): Accepted {
   return { ok: true, changes, answer: { resource, row } };
 }
+
+/** A submission without its command: the actor, the idempotency key and the target. */
+export interface CommandRequest {
+  readonly context: RequestContext;
+  readonly idempotency: IdempotencyClaim | null;
+  /** The record that the command targets. The audit row of a refusal names it. */
+  readonly target?: Target | null;
+  /** Whether the response includes the ledger entries of the command. */
+  readonly expandsEntries?: boolean;
+  /** The wall clock. Audit rows and stored responses use it, not the application clock. */
+  readonly wallNow: Instant;
+}
+
+/** A command with its input, ready for the engine. */
+export interface Submission<Input = Erased, Result = Erased> extends CommandRequest {
+  readonly kind: CommandKind<Input, Result>;
+  readonly input: Input;
+}
+
+export interface Target {
+  readonly resource: IdKind;
+  readonly id: string;
+  /** The caller sent the id: the audit row names the record only if the organization has it. */
+  readonly isClaimed: boolean;
+}
+
+export interface IdempotencyClaim {
+  readonly key: string;
+  readonly fingerprint: Uint8Array;
+}
+
+/** The response, sent after the commit. */
+export interface Rendered {
+  readonly status: number;
+  readonly body: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** The answer to a command. Only a newly accepted command has a result: a replay is just the stored response. */
+export type Answer<Result = unknown> =
+  | (Rendered & { readonly code: null; readonly isReplay: false; readonly result: Result })
+  | (Rendered & { readonly code: null; readonly isReplay: true })
+  | (Rendered & { readonly code: ErrorCode; readonly isReplay: false });

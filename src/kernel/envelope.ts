@@ -15,7 +15,7 @@ export interface Presented {
  * Caches the presentation of frequently read rows: row objects are immutable. The JSON text of a resource is cached in the same
  * way. Both are garbage-collected with the row.
  */
-export function shownOnce<Row extends object>(present: (row: Row) => Presented): (row: Row) => Presented {
+export function presentOnce<Row extends object>(present: (row: Row) => Presented): (row: Row) => Presented {
   const shown = new WeakMap<Row, Presented>();
   return (row) => {
     let presented = shown.get(row);

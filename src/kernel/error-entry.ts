@@ -3,11 +3,10 @@ export interface CatalogueEntry {
   readonly status: number;
   readonly retryable: boolean;
   readonly stored: boolean;
-  /** Only the console or the operator API returns it, never the API. */
-  readonly isOfConsole: boolean;
-  readonly isOfOperator: boolean;
+  /** The only API that returns it. The public API shares its errors with the other two. */
+  readonly api: 'public' | 'console' | 'operator';
   /** It occurs before authentication, so it belongs to no organization. */
-  readonly isOfNobody: boolean;
+  readonly isUnauthenticated: boolean;
   readonly description: string;
   readonly resolution: string;
 }
@@ -19,9 +18,8 @@ export const entry = (
   flags: {
     retryable?: boolean;
     stored?: boolean;
-    isOfConsole?: boolean;
-    isOfOperator?: boolean;
-    isOfNobody?: boolean;
+    api?: CatalogueEntry['api'];
+    isUnauthenticated?: boolean;
   } = {},
 ): CatalogueEntry => ({
   status,
@@ -29,11 +27,10 @@ export const entry = (
   resolution,
   retryable: flags.retryable ?? false,
   stored: flags.stored ?? false,
-  isOfConsole: flags.isOfConsole ?? false,
-  isOfOperator: flags.isOfOperator ?? false,
-  isOfNobody: flags.isOfNobody ?? false,
+  api: flags.api ?? 'public',
+  isUnauthenticated: flags.isUnauthenticated ?? false,
 });
 
 export const retryable = { retryable: true };
 export const stored = { stored: true };
-export const ofNobody = { isOfNobody: true };
+export const unauthenticated = { isUnauthenticated: true };

@@ -1,7 +1,6 @@
-import { consoleErrors } from './console-errors.ts';
-import { type CatalogueEntry, entry, ofNobody, retryable, stored } from './error-entry.ts';
+import { consoleErrors, operatorErrors } from './console-errors.ts';
+import { type CatalogueEntry, entry, retryable, stored, unauthenticated } from './error-entry.ts';
 import { limits } from './limits.ts';
-import { operatorErrors } from './operator-errors.ts';
 
 /**
  * The catalogue of all error codes. The name and meaning of a code never change. Each entry describes the problem and the fix;
@@ -41,13 +40,13 @@ export const errorCatalogue = {
     401,
     'The request has no API key.',
     'Send the header `Authorization: Bearer sbk_sandbox_...`.',
-    ofNobody,
+    unauthenticated,
   ),
   api_key_invalid: entry(
     401,
     'The API key is unknown.',
     'Check that you copied the whole key and that it belongs to this server.',
-    ofNobody,
+    unauthenticated,
   ),
   api_key_revoked: entry(401, 'The API key was revoked.', 'Use another key of the application.'),
   api_key_expired: entry(401, 'The API key has expired.', 'Use another key of the application.'),
@@ -80,13 +79,13 @@ export const errorCatalogue = {
     404,
     'There is no such path.',
     'See /openapi.json for the paths that exist.',
-    ofNobody,
+    unauthenticated,
   ),
   method_not_allowed: entry(
     405,
     'The path exists, but not with this method.',
     'Use a method of the Allow header.',
-    ofNobody,
+    unauthenticated,
   ),
   payload_too_large: entry(
     413,
@@ -102,7 +101,7 @@ export const errorCatalogue = {
     421,
     'The Host header names a host that this server does not serve.',
     'Use the address of `SANDBANK_PUBLIC_URL` or a loopback address, or add the host to `SANDBANK_ALLOWED_HOSTS`.',
-    ofNobody,
+    unauthenticated,
   ),
   invalid_state_transition: entry(
     409,
@@ -283,9 +282,9 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue;
 
-/** The error codes of the API; only the console returns the others. */
-export const codesOfApi: readonly ErrorCode[] = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
-  (code) => !errorCatalogue[code].isOfConsole,
+/** The error codes of the public API. */
+export const apiErrorCodes: readonly ErrorCode[] = (Object.keys(errorCatalogue) as ErrorCode[]).filter(
+  (code) => errorCatalogue[code].api === 'public',
 );
 
 export function isErrorCode(text: string): text is ErrorCode {

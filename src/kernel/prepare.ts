@@ -1,12 +1,11 @@
+import type { Answer, CommandRequest } from './command.ts';
 import type { Refusal } from './errors.ts';
 import type { Id } from './ids.ts';
-import type { Reader } from './reader.ts';
-import type { Answer, CommandRequest } from './submission.ts';
-import type { Instant } from './table.ts';
+import type { Instant, Reader } from './table.ts';
 
 /**
  * The step before a command, for everything that `decide` cannot do because it is pure: resolve an address, generate a secret, count
- * rows, write a buffer. It must end in `submit` or `refuse`, or in a run of several commands. It does not return the input,
+ * rows, write a buffer. It must end in `submit` or `submitRefusal`, or in a run of several commands. It does not return the input,
  * because some steps hold a lock until the command is committed.
  */
 export type Prepare<Requested, Input, Result> = (
@@ -20,7 +19,7 @@ interface Preparation<Requested, Input, Result> {
   /** Submits the command with its complete input. */
   readonly submit: (input: Input) => PromiseLike<Answer<Result>>;
   /** Audits a refusal in the name of the command. It is not stored for the idempotency key. */
-  readonly refuse: (refusal: Refusal) => PromiseLike<Answer>;
+  readonly submitRefusal: (refusal: Refusal) => PromiseLike<Answer>;
 }
 
 /** The services of the process that prepare steps use. `createPorts` connects them, for the server and for tests. */

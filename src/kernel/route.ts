@@ -1,16 +1,13 @@
 import type { TSchema } from 'typebox';
 import type { ApplicationSettings } from './application-settings.ts';
 import { type Actor, type AnyCommand, type Erased, reachesApplication } from './command.ts';
-import { type Presented, shownOnce } from './envelope.ts';
+import { type Presented, presentOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
 import { type Id, type IdKind, isId } from './ids.ts';
 import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from './list.ts';
 import type { Needed, Role, Scope } from './permissions.ts';
 import type { Prepare } from './prepare.ts';
-import type { Reader, Versioned } from './reader.ts';
-import type { AnyRow, Instant, Table } from './table.ts';
-
-export type { Reader, Versioned } from './reader.ts';
+import type { AnyRow, Instant, Reader, Table, Versioned } from './table.ts';
 
 /**
  * Routes are data. Authentication, the scope check, idempotency, validation, the OpenAPI document and the
@@ -163,7 +160,7 @@ export function retrieveHandler<Row extends Versioned>(
   table: Table<Row>,
   present: (row: Row) => Presented,
 ): ReadRoute['read'] {
-  const show = shownOnce(present);
+  const show = presentOnce(present);
   return subresourceHandler(kind, table, (_request, row) => show(row));
 }
 

@@ -1,4 +1,5 @@
 import type { Id } from './ids.ts';
+
 /**
  * A table as data: which property of a row is which column, and of what type. From this one description come the
  * engine's multi-row writes, the lookups by key and the list queries, so that a column is named once.
@@ -100,4 +101,15 @@ export function selectChanged<Row>(table: Table<Row>): Statement {
 
 export function snakeCase(property: string): string {
   return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** Every change increments the version, so rows with the same id and version are equal. */
+export interface Versioned extends AnyRow {
+  readonly version: number;
+}
+
+/** The port through which stores read. Concurrent reads by key share one round trip. */
+export interface Reader {
+  rows<Row>(statement: Statement, values: readonly unknown[]): PromiseLike<readonly Row[]>;
+  byKey<Row extends Versioned>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
 }

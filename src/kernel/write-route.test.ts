@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import type { CommandKind, PreparedCommand } from './command.ts';
+import type { Answer, CommandKind, PreparedCommand, Submission } from './command.ts';
 import { refuse } from './errors.ts';
 import { formatId } from './ids.ts';
 import type { Prepare } from './prepare.ts';
 import { strict } from './schema.ts';
-import type { Answer, Submission } from './submission.ts';
 import { consoleWriteRoute, writeRoute } from './write-route.ts';
 
 // The guarantees of this file are type errors: `tsc` fails when a line under @ts-expect-error compiles.

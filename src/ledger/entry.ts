@@ -1,5 +1,5 @@
 import { assert } from '../kernel/assert.ts';
-import type { Entry, Posting } from '../kernel/posting.ts';
+import type { Entry, Posting } from '../kernel/ledger.ts';
 import type { Account } from './accounts.ts';
 
 export type Line = readonly [account: Account, amount: bigint];

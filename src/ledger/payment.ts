@@ -1,4 +1,4 @@
-import type { Entry } from '../kernel/posting.ts';
+import type { Entry } from '../kernel/ledger.ts';
 import type { Account } from './accounts.ts';
 import { credit, debit, entry } from './entry.ts';
 

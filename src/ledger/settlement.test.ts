@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Movement, ReconciledLine, Reconciliation, ReportedLine } from '../kernel/settlement.ts';
+import type { Movement, ReconciledLine, Reconciliation, ReportedLine } from '../kernel/ledger.ts';
 import { payoutAt, payoutDays, reconcile, reportOf, settle } from './settlement.ts';
 
 const movement: Movement = {

@@ -1,5 +1,5 @@
 import { assert } from '../kernel/assert.ts';
-import type { Movement, ReconciledLine, ReportedLine, Settlement } from '../kernel/settlement.ts';
+import type { Movement, ReconciledLine, ReportedLine, Settlement } from '../kernel/ledger.ts';
 import type { Instant } from '../kernel/table.ts';
 import { dayMs, hourMs } from '../kernel/time.ts';
 

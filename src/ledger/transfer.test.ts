@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Entry } from '../kernel/posting.ts';
+import type { Entry } from '../kernel/ledger.ts';
 import { entryAcross } from './entry.ts';
 import { quote } from './quote.ts';
 import { usdRates } from './rates.ts';

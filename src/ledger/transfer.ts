@@ -1,5 +1,5 @@
 import { AssertionFailed, unreachable } from '../kernel/assert.ts';
-import type { Entry } from '../kernel/posting.ts';
+import type { Entry } from '../kernel/ledger.ts';
 import type { Account } from './accounts.ts';
 import { credit, debit, entry, entryAcross, type Leg } from './entry.ts';
 

@@ -1,5 +1,5 @@
 import type { AnyResource } from '../kernel/command.ts';
-import { eventFilters } from '../kernel/event-filter.ts';
+import { eventFilters } from '../kernel/event.ts';
 import type { ConsoleRoute, Route } from '../kernel/route.ts';
 import { providerNames } from '../provider/index.ts';
 import { apiKeyResource, apiKeyRoutes } from './api-keys/api.ts';

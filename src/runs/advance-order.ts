@@ -1,5 +1,4 @@
-import type { Reader } from '../kernel/route.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import type { FinishAdvance } from '../resources/clocks/machine.ts';
 import { countDue, findDue } from '../resources/clocks/store.ts';
 import { findOutstanding } from '../resources/webhooks/delivery-store.ts';

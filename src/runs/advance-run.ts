@@ -1,12 +1,10 @@
 import type { Engine } from '../engine/engine.ts';
 import { defaultApplicationSettings } from '../kernel/application-settings.ts';
-import { clockIdOf, clockNow } from '../kernel/clock.ts';
-import type { RequestContext } from '../kernel/command.ts';
+import type { Answer, CommandRequest, IdempotencyClaim, RequestContext } from '../kernel/command.ts';
 import { formatId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Answer, CommandRequest, IdempotencyClaim } from '../kernel/submission.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
+import { clockIdOf, clockNow } from '../kernel/time.ts';
 import {
   type BeginAdvance,
   beginAdvance,

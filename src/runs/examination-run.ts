@@ -6,10 +6,9 @@ import type { Vault } from '../engine/vault.ts';
 import { examine } from '../examiner/examination.ts';
 import { caseNames, type ExaminationReport } from '../examiner/schema.ts';
 import { dribbled, type Send } from '../examiner/transport.ts';
-import type { EventType } from '../kernel/event.ts';
-import { matchesEventFilter } from '../kernel/event-filter.ts';
+import type { Answer, CommandRequest } from '../kernel/command.ts';
+import { type EventType, matchesEventFilter } from '../kernel/event.ts';
 import type { Runs } from '../kernel/prepare.ts';
-import type { Answer, CommandRequest } from '../kernel/submission.ts';
 import type { Instant } from '../kernel/table.ts';
 import {
   type BeginExamination,

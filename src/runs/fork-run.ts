@@ -2,16 +2,17 @@ import type { Engine } from '../engine/engine.ts';
 import type { StepSuffixes } from '../engine/id-generator.ts';
 import { refusedCommand } from '../engine/submission.ts';
 import { assert } from '../kernel/assert.ts';
-import type { CommandKind } from '../kernel/command.ts';
+import type { Answer, CommandKind, CommandRequest, Submission } from '../kernel/command.ts';
 import type { Presented } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Runs } from '../kernel/prepare.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Answer, CommandRequest, Submission } from '../kernel/submission.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import { declareMember } from '../resources/organizations/member-machine.ts';
-import { mayCreateOrganization, refuseOrganization } from '../resources/organizations/member-store.ts';
+import {
+  mayCreateOrganization,
+  refuseTooManyOrganizations,
+} from '../resources/organizations/member-store.ts';
 import {
   beginFork,
   type ConcludeFork,
@@ -83,7 +84,7 @@ class ForkRun implements Run<StepSuffixes, Imported> {
     assert(actor.kind === 'person', 'only a person can fork an organization');
     if (!(await mayCreateOrganization(reader, actor.id, isOpen)))
       return { answer: await this.#refused(refuse('registration_closed'), this.#request) };
-    const tooMany = await refuseOrganization(reader, actor.id);
+    const tooMany = await refuseTooManyOrganizations(reader, actor.id);
     if (tooMany) return { answer: await this.#refused(tooMany, this.#request) };
     const begun = await engine.submit({ ...this.#request, kind: beginFork, input: { name: this.#name } });
     return begunWith(begun, () => engine.idGenerator.stepSuffixes(suffix));

@@ -1,8 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import { systemCommand } from '../engine/system-command.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Answer } from '../kernel/submission.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Answer } from '../kernel/command.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import { continueReplay } from '../resources/webhooks/replay-machine.ts';
 import { findPairs, findRunning } from '../resources/webhooks/replay-store.ts';
 import type { ReplayRow } from '../resources/webhooks/replay-table.ts';

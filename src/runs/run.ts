@@ -1,4 +1,4 @@
-import type { Answer } from '../kernel/submission.ts';
+import type { Answer } from '../kernel/command.ts';
 
 /** A value to continue with, or the answer that ends the run. */
 export type Outcome<Value> = { readonly value: Value } | { readonly answer: Answer };

@@ -1,9 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
 import type { StepSuffixes } from '../engine/id-generator.ts';
-import type { CommandKind, RequestContext } from '../kernel/command.ts';
-import type { Reader } from '../kernel/route.ts';
-import type { Answer, Submission } from '../kernel/submission.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Answer, CommandKind, RequestContext, Submission } from '../kernel/command.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import type { Effect } from '../resources/clocks/machine.ts';
 import { findDue } from '../resources/clocks/store.ts';
 import { type FireTimers, fireTimers } from '../resources/clocks/timer-commands.ts';

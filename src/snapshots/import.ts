@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 import { countName } from '../engine/organization-tables.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
 import { readSchema, readShapes, type TableShape } from './columns.ts';
 import {
   type BooksProblem,

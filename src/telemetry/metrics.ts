@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Connections, Database } from '../db/database.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 import type { EngineMetrics } from '../engine/engine.ts';
-import { DatabaseFailure } from '../kernel/failure.ts';
-import type { Answer } from '../kernel/submission.ts';
+import type { Answer } from '../kernel/command.ts';
 import { type Backlog, Backlogs } from './backlog.ts';
 import type { DeliveryMeasures, RequestLogMeasures, RetentionMeasures, StatementObserver } from './ports.ts';
 

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import { observed } from '../db/observed.ts';
-import type { Reader } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Tracing } from './otlp.ts';
 import { tracedReader } from './traced-reader.ts';

@@ -1,4 +1,4 @@
-import type { Reader } from '../kernel/route.ts';
+import type { Reader } from '../kernel/table.ts';
 import type { StatementObserver } from './ports.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Committed } from '../engine/batch.ts';
+import type { Committed } from '../engine/batch-trail.ts';
 import type { CoverageJournal } from '../engine/coverage-journal.ts';
 import type { Change } from '../kernel/command.ts';
 import type { Id } from '../kernel/ids.ts';
@@ -37,7 +37,7 @@ export class Coverage implements CoverageSink {
   readonly #indexes: Readonly<Record<CoverageKind, ReadonlyMap<string, number>>>;
   /** By resource, action, source and target state; at most as many as the state machines have transitions. */
   readonly #changeIndexes: Tree<Tree<Tree<Map<string, ChangeIndexes>>>> = new Map();
-  readonly #behind: WriteBehind<readonly CoverageRow[]>;
+  readonly #writer: WriteBehind<readonly CoverageRow[]>;
   #counts = new Map<Id<'organization'>, Uint32Array>();
 
   constructor({ universe, journal, onError }: CoverageSettings) {
@@ -51,7 +51,7 @@ export class Coverage implements CoverageSink {
       operation: indexesOf('operation'),
       error: indexesOf('error'),
     };
-    this.#behind = new WriteBehind({
+    this.#writer = new WriteBehind({
       everyMs: flushMs,
       isEmpty: () => this.#counts.size === 0,
       isFull: () => this.#counts.size >= organizationsInFlushMax,
@@ -80,11 +80,11 @@ export class Coverage implements CoverageSink {
   }
 
   flush(): Promise<void> {
-    return this.#behind.flush();
+    return this.#writer.flush();
   }
 
   close(): Promise<void> {
-    return this.#behind.close();
+    return this.#writer.close();
   }
 
   /** Cached: building the names of the state and the transition for each change would cost more than the rest. */
@@ -108,7 +108,7 @@ export class Coverage implements CoverageSink {
       if (this.#counts.size >= organizationsMax) return;
       counts = new Uint32Array(this.#universe.length);
       this.#counts.set(orgId, counts);
-      this.#behind.schedule();
+      this.#writer.schedule();
     }
     counts[index] = (counts[index] ?? 0) + 1;
   }

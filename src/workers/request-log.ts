@@ -60,7 +60,7 @@ export class RequestLog implements RequestSink {
   readonly #settings: RequestLogSettings;
   readonly #all: TokenBucket;
   readonly #refused: TokenBucket;
-  readonly #behind: WriteBehind<RequestBatch>;
+  readonly #writer: WriteBehind<RequestBatch>;
   #rows: StoredRequest[] = [];
   #chars = 0;
   #minutes = new Map<string, MinuteCounts>();
@@ -72,7 +72,7 @@ export class RequestLog implements RequestSink {
     this.#all = new TokenBucket(storedPerSecond, storedBurstMax);
     this.#refused = new TokenBucket(storedPerSecond, storedBurstMax);
     const { journal, onError, measures } = settings;
-    this.#behind = new WriteBehind({
+    this.#writer = new WriteBehind({
       everyMs: flushMs,
       isEmpty: () => this.#isEmpty(),
       isFull: () => this.#rows.length >= rowsInFlushMax,
@@ -104,16 +104,16 @@ export class RequestLog implements RequestSink {
       if (bucket) minute[bucket] += 1;
     }
     if (!isStored) this.#settings.measures?.dropped(1);
-    this.#behind.schedule();
+    this.#writer.schedule();
     return isStored;
   }
 
-  keep(request: StoredRequest): void {
-    const chars = (request.sent?.length ?? 0) + (request.answered?.length ?? 0);
+  store(request: StoredRequest): void {
+    const chars = bodyChars(request);
     const hasRoom = this.#chars + chars <= charsMax;
     if (hasRoom) this.#chars += chars;
-    this.#rows.push(hasRoom ? request : { ...request, sent: null, answered: null });
-    this.#behind.schedule();
+    this.#rows.push(hasRoom ? request : { ...request, requestBody: null, responseBody: null });
+    this.#writer.schedule();
   }
 
   get waiting(): number {
@@ -121,11 +121,11 @@ export class RequestLog implements RequestSink {
   }
 
   flush(): Promise<void> {
-    return this.#behind.flush();
+    return this.#writer.flush();
   }
 
   close(): Promise<void> {
-    return this.#behind.close();
+    return this.#writer.close();
   }
 
   #isEmpty(): boolean {
@@ -134,7 +134,7 @@ export class RequestLog implements RequestSink {
 
   #take(): RequestBatch {
     const batch = this.#rows.splice(0, rowsInFlushMax);
-    for (const { sent, answered } of batch) this.#chars -= (sent?.length ?? 0) + (answered?.length ?? 0);
+    for (const request of batch) this.#chars -= bodyChars(request);
     const [minutes, keyUses] = [[...this.#minutes.values()], [...this.#keyUses.values()]];
     this.#minutes = new Map();
     this.#keyUses = new Map();
@@ -182,11 +182,15 @@ const zeroCounts: Omit<MinuteRow, 'orgId' | 'appId' | 'minute'> = {
   beyond: 0,
 };
 
+function bodyChars({ requestBody, responseBody }: StoredRequest): number {
+  return (requestBody?.length ?? 0) + (responseBody?.length ?? 0);
+}
+
 function toRow(request: StoredRequest): RequestRow {
   const { principal, id, url } = request;
   const mark = url.indexOf('?');
   const [path, query] = mark === -1 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
-  const { sent, answered, idempotencyKey } = request;
+  const { requestBody, responseBody, idempotencyKey } = request;
   return {
     orgId: principal.orgId,
     id,
@@ -204,8 +208,8 @@ function toRow(request: StoredRequest): RequestRow {
     ip: request.ip,
     idempotencyKey: idempotencyKey === '' ? null : redactLine(idempotencyKey, lineLengthMax),
     isReplay: request.isReplay,
-    requestBody: sent === null ? null : redactBody(sent),
-    responseBody: answered === null ? null : redactBody(answered, 'response'),
+    requestBody: requestBody === null ? null : redactBody(requestBody),
+    responseBody: responseBody === null ? null : redactBody(responseBody, 'response'),
     faultPlanId: request.faultPlanId,
   };
 }

@@ -1,4 +1,4 @@
-import type { Committed } from '../engine/batch.ts';
+import type { Committed } from '../engine/batch-trail.ts';
 import { rowsInPageMax, rowsInSealMax, type Seals, type TrailEnd } from '../engine/seals.ts';
 import { firstIdAt, idTimestamp } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';

@@ -1,5 +1,4 @@
-import type { Reader } from '../kernel/route.ts';
-import type { Instant } from '../kernel/table.ts';
+import type { Instant, Reader } from '../kernel/table.ts';
 import { leaseMs } from '../resources/clocks/machine.ts';
 import { type ApplicationKey, findDueApplications, findLostAdvances } from '../resources/clocks/store.ts';
 import type { ClockRow } from '../resources/clocks/table.ts';

@@ -1,4 +1,4 @@
-import { DatabaseFailure } from '../kernel/failure.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 
 export interface WriteBehindSettings<Batch> {
   readonly everyMs: number;

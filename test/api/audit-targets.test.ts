@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { personRoutes } from '../../src/http/console-routes.ts';
-import { clockIdOf } from '../../src/kernel/clock.ts';
 import { type Id, type IdKind, idFrom, idPrefixes } from '../../src/kernel/ids.ts';
 import type { ApiWriteRoute, ServedRoute } from '../../src/kernel/route.ts';
+import { clockIdOf } from '../../src/kernel/time.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
+import type { Answer } from '../support/api-client.ts';
 import {
   bodyOf,
   createPopulatedTenant,
   kindOf,
   type PopulatedTenant,
   pathOf,
-} from '../security/populated-tenant.ts';
-import type { Answer } from '../support/api-client.ts';
+} from '../support/populated-tenant.ts';
 import { openServer } from '../support/server.ts';
 import type { KeyHolder } from '../support/tenant.ts';
 import { auditOf, createTeam, invite, ok, type Team } from '../support/visitor.ts';
@@ -194,8 +194,8 @@ describe('the audit row of a rejected write by a person', () => {
 
   test('names the record in the path for every kind of rejection', async () => {
     expect(ofConsole.length).toBeGreaterThan(12);
-    for (const { route, within } of ofConsole) {
-      const path = `${at(within)}/${filled(route, ids[kindOf(route)] ?? '')}`;
+    for (const { route, level } of ofConsole) {
+      const path = `${at(level)}/${filled(route, ids[kindOf(route)] ?? '')}`;
       const invalid = await acme.owner.post(path, { noSuchField: 1 });
       expect(invalid.code, route.operationId).toBe('invalid_request');
       await expectTarget(invalid, targetOf(route), route.operationId);
@@ -206,9 +206,9 @@ describe('the audit row of a rejected write by a person', () => {
   });
 
   test('names no record for an unknown id', async () => {
-    for (const { route, within } of ofConsole.filter((one) => one.route.path.includes('{id}'))) {
+    for (const { route, level } of ofConsole.filter((one) => one.route.path.includes('{id}'))) {
       const unknown = `${(ids[kindOf(route)] ?? '').slice(0, 3)}_${suffix}`;
-      const answer = await acme.viewer.post(`${at(within)}/${filled(route, unknown)}`);
+      const answer = await acme.viewer.post(`${at(level)}/${filled(route, unknown)}`);
       expect(answer.status, answer.text).toBeGreaterThanOrEqual(400);
       await expectTarget(answer, noTarget, route.operationId);
     }

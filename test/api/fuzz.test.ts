@@ -8,9 +8,16 @@ import { type ApiWriteRoute, isStream, type Route } from '../../src/kernel/route
 import { routes } from '../../src/resources/index.ts';
 import { resetRoute } from '../../src/resources/organizations/reset-api.ts';
 import type { Server } from '../../src/server.ts';
-import { type Answer, type Body, expectEnvelope } from '../support/api-client.ts';
+import { type Answer, type Body, expectEnvelope, expectOk } from '../support/api-client.ts';
 import { effort } from '../support/effort.ts';
+import {
+  createPopulatedTenant,
+  idlePlan,
+  type PopulatedTenant,
+  pathOf,
+} from '../support/populated-tenant.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
+import { RouteRecords } from '../support/route-records.ts';
 import {
   type ExampleValues,
   invalidValues,
@@ -31,8 +38,6 @@ const transfers = 'developer_api_transfers';
 const webhooks = 'developer_api_webhooks';
 const webhookEvents = 'developer_api_webhook_events';
 const faultPlans = 'developer_api_fault_plans';
-/** Has no effect: only endpoint tests create events of this type, and fault plans exclude endpoint tests. */
-const noopPlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const unknownId = 'cus_01m7epxwjmf7za77rhky2f93cc';
 /** Documented rejections of a valid body. */
 const documented = [404, 409, 422];
@@ -50,42 +55,24 @@ const querySchema = (route: Route): JsonSchema => {
 
 describe.each(databaseKinds)('any request on %s', (kind) => {
   let server: Server;
-  let acme: Tenant;
+  let acme: PopulatedTenant;
   /** For tests that create many records, so that the before and after snapshots of `acme` stay small. */
   let busy: Tenant;
-  let customerId: string;
-  let paymentId: string;
-  let refundId: string;
-  let disputeId: string;
-  let settledOn: string;
-  let transferId: string;
-  let webhookId: string;
-  let eventId: string;
-  let deliveryId: string;
-  let replayId: string;
-  let requestId: string;
+  let records: RouteRecords;
   let receiver: Receiver;
-  let faultPlanId: string;
   /** Each webhook route has a separate organization, so that events of one are not sent to the endpoints of another. */
   const webhookTenants = new Map<string, Promise<WebhookTenant>>();
   let tables: readonly string[];
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    acme = await tenant(server);
+    acme = await createPopulatedTenant(server);
     busy = await tenant(server);
-    customerId = (await acme.client.post('developer_api_customers', { name: 'Ada' })).body.id;
-    paymentId = await newPayment(acme, 'refund_pending', 'captured');
-    refundId = (await acme.client.post(`${payments}/${paymentId}/refund`, { amount: 1 })).body.id;
-    const disputed = await acme.client.post(`${payments}/${paymentId}/advance`, { to: 'disputed' });
-    disputeId = String(disputed.body.disputeId);
-    const settled = await newPayment(acme, 'approve', 'settled');
-    settledOn = String((await acme.client.get(`${payments}/${settled}`)).body.settledAt).slice(0, 10);
-    transferId = await newTransfer(acme, 'sent');
+    records = new RouteRecords({
+      post: async (path, body) => expectOk(await busy.client.post(path, body)),
+      get: async (path, query) => expectOk(await busy.client.get(path, query)),
+    });
     receiver = await openReceiver();
-    ({ webhookId, eventId, deliveryId, replayId } = await disabledWebhook());
-    requestId = String((await acme.client.get('developer_api_status')).headers['request-id']);
-    faultPlanId = (await acme.client.post(faultPlans, noopPlan)).body.id;
     const named = await server.database.query<{ name: string }>(
       {
         name: '',
@@ -114,46 +101,23 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
 
   const exampleValues = (): ExampleValues => ({
     currency: ['EUR', 'jpy'],
-    customerId: [customerId, customerId, unknownId],
-    paymentId: [paymentId],
-    transferId: [transferId],
+    customerId: [acme.ids.customers, acme.ids.customers, unknownId],
+    paymentId: [acme.ids.payments],
+    transferId: [acme.ids.transfers],
     amount: [1, 400, 1_000],
     seconds: [1, 60, 86_400],
-    date: [settledOn],
+    date: [acme.ids.settlements],
     sourceCurrency: ['EUR', 'usd', 'JPY', 'kwd'],
     targetCurrency: ['USD', 'krw', 'EUR', 'BHD'],
     sourceAmount: [1, 1_000],
     targetAmount: [1, 1_000],
-    webhookId: [webhookId],
-    eventId: [eventId],
-    resourceId: [paymentId],
+    webhookId: [acme.ids.webhooks],
+    eventId: [acme.ids.webhook_events],
+    resourceId: [acme.ids.payments],
     url: [receiver.url],
     from: ['2026-01-01T00:00:00Z'],
     to: ['2100-01-01T00:00:00Z'],
   });
-
-  const done = async (answer: Promise<Answer>): Promise<Body> => {
-    const { status, body, text: responseText } = await answer;
-    expect(status, responseText).toBeLessThan(300);
-    return body;
-  };
-
-  /** All webhook records of a disabled endpoint, so that none of them changes by itself. */
-  async function disabledWebhook() {
-    const { client } = acme;
-    const webhook = await done(client.post(webhooks, { url: receiver.url }));
-    await done(client.post(`${webhooks}/${webhook.id}/disable`));
-    const event = await done(client.post(`${webhookEvents}`, { type: 'payment.created' }));
-    const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
-    const replay = await done(client.post('developer_api_webhook_deliveries/replay', window));
-    const [delivery] = (await done(client.get('developer_api_webhook_deliveries'))).data;
-    return {
-      webhookId: webhook.id,
-      eventId: event.id,
-      deliveryId: delivery?.id ?? '',
-      replayId: replay.id,
-    };
-  }
 
   interface WebhookTenant extends Tenant {
     /** Alternately enabled and disabled. */
@@ -165,11 +129,13 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     const holder = await tenant(server);
     const webhookIds: string[] = [];
     for (let i = 0; i < 4; i += 1) {
-      const { id } = await done(holder.client.post(webhooks, { url: receiver.url, retryProfile: 'none' }));
-      if (i % 2 === 1) await done(holder.client.post(`${webhooks}/${id}/disable`));
+      const { id } = expectOk(
+        await holder.client.post(webhooks, { url: receiver.url, retryProfile: 'none' }),
+      );
+      if (i % 2 === 1) expectOk(await holder.client.post(`${webhooks}/${id}/disable`));
       webhookIds.push(id);
     }
-    const event = await done(holder.client.post(webhookEvents, { type: 'payment.created' }));
+    const event = expectOk(await holder.client.post(webhookEvents, { type: 'payment.created' }));
     return { ...holder, webhookIds, eventId: event.id };
   }
 
@@ -212,20 +178,11 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     }
     if (path.startsWith(faultPlans)) {
       const { client } = await webhookTenantFor(route);
-      return (await client.post(faultPlans, noopPlan)).body.id;
-    }
-    if (path.startsWith('developer_api_customers')) {
-      return (await busy.client.post('developer_api_customers', { name: 'Ada' })).body.id;
+      return (await client.post(faultPlans, idlePlan)).body.id;
     }
     if (path.startsWith(payments)) return newPayment(busy, 'approve', state);
     if (path.startsWith(transfers)) return newTransfer(busy, transferStates[state] ?? 'quoted');
-    const id = await newPayment(busy, 'refund_pending', 'captured');
-    const isRefund = path.startsWith('developer_api_refunds');
-    const created = await busy.client.post(
-      `${payments}/${id}/${isRefund ? 'refund' : 'advance'}`,
-      isRefund ? {} : { to: 'disputed' },
-    );
-    return isRefund ? created.body.id : String(created.body.disputeId);
+    return records.idFor(path);
   }
 
   /** Row counts and digests of all business tables of the organization. */
@@ -262,20 +219,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       { numRuns: runs, interruptAfterTimeLimit: 200_000 },
     );
 
-  const recordIdFor = ({ path }: Route) => {
-    if (path.startsWith('developer_api_refunds')) return refundId;
-    if (path.startsWith('developer_api_disputes')) return disputeId;
-    if (path.startsWith('developer_api_settlements')) return settledOn;
-    if (path.startsWith(transfers)) return transferId;
-    if (path.startsWith(webhookEvents)) return eventId;
-    if (path.startsWith('developer_api_webhook_deliveries')) return deliveryId;
-    if (path.startsWith('developer_api_webhook_replays')) return replayId;
-    if (path.startsWith(webhooks)) return webhookId;
-    if (path.startsWith('developer_api_requests')) return requestId;
-    if (path.startsWith(faultPlans)) return faultPlanId;
-    return path.startsWith(payments) ? paymentId : customerId;
-  };
-  const pathOf = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);
+  const pathWith = (route: Route, id: string) => route.path.replace(/\{\w+\}/, id);
 
   describe.each(named(writes))('%s:', (_name, route) => {
     const schema = bodySchema(route);
@@ -296,7 +240,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
           const { client } = ['Webhooks', 'Faults'].includes(route.tag)
             ? await webhookTenantFor(route)
             : busy;
-          const answer = await client.post(pathOf(route, id), body, { query });
+          const answer = await client.post(pathWith(route, id), body, { query });
           // Rules between two fields that the schema does not express: the order of two times, methods that fit
           // operations.
           const between: Readonly<Record<string, string>> = {
@@ -318,7 +262,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         invalidValues(schema, exampleValues()),
         async (body) => {
           const raw = JSON.stringify(body);
-          const answer = await acme.client.post(pathOf(route, recordIdFor(route)), undefined, { raw });
+          const answer = await acme.client.post(pathOf(route, acme.ids), undefined, { raw });
           expect(answer.status, excerpt(raw)).toBe(400);
         },
         { mustNotChange: true },
@@ -338,7 +282,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       await check(
         refused,
         async (body) => {
-          const answer = await acme.client.post(pathOf(route, unknownId), body);
+          const answer = await acme.client.post(pathWith(route, unknownId), body);
           expect(documented, excerpt(answer.text)).toContain(answer.status);
         },
         { mustNotChange: true },
@@ -355,7 +299,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       await check(
         fc.record({ query: queries, body: validValues(schema, exampleValues()) }),
         async ({ query, body }) => {
-          const answer = await acme.client.post(pathOf(route, recordIdFor(route)), body, { query });
+          const answer = await acme.client.post(pathOf(route, acme.ids), body, { query });
           expect(answer.status, query).toBe(400);
         },
         { mustNotChange: true },
@@ -377,7 +321,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       // An empty body is valid for a reset, and it would delete the records of later requests.
       const { client } = route === resetRoute ? busy : acme;
       await check(bodies, async (raw) => {
-        const answer = await client.post(pathOf(route, unknownId), undefined, { raw });
+        const answer = await client.post(pathWith(route, unknownId), undefined, { raw });
         expect(answer.status, excerpt(String(raw))).toBeLessThan(500);
       });
     });
@@ -389,10 +333,11 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
 
     test('a valid query gets a response that matches the schema', async () => {
       await check(validValues(schema, exampleValues()), async (query) => {
-        const answer = await acme.client.get(pathOf(route, recordIdFor(route)), written(query));
+        const answer = await acme.client.get(pathOf(route, acme.ids), written(query));
         // The balances filter requires exactly one record id; everywhere else the id is an optional filter.
         const named = query as { paymentId?: string; transferId?: string };
         const isBalances = route.operationId === 'getBalances';
+        const { payments: paymentId, transfers: transferId } = acme.ids;
         const isMissing =
           (named.paymentId ?? paymentId) !== paymentId || (named.transferId ?? transferId) !== transferId;
         if (isBalances && named.paymentId !== undefined && named.transferId !== undefined)
@@ -422,7 +367,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         ),
       );
       await check(invalidQueries, async (query) => {
-        const answer = await acme.client.get(pathOf(route, recordIdFor(route)), query);
+        const answer = await acme.client.get(pathOf(route, acme.ids), query);
         expect(answer.status, query).toBe(400);
       });
     });
@@ -435,7 +380,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
         const response = await server.app.inject({
           // A stream does not end; a HEAD request uses the same route and does.
           method: isStream(route) ? 'HEAD' : route.method,
-          url: `/_api/${pathOf(route, id)}${query}`,
+          url: `/_api/${pathWith(route, id)}${query}`,
           headers: {
             ...(hasKey ? { authorization: `Bearer ${acme.key}` } : {}),
             ...(route.method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),

@@ -5,7 +5,9 @@ import { isScope, scopes, scopesNeeded } from '../../src/kernel/permissions.ts';
 import { isStream, type Route } from '../../src/kernel/route.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
-import { type Answer, ApiClient, type Body } from '../support/api-client.ts';
+import { type Answer, ApiClient, expectOk } from '../support/api-client.ts';
+import { idlePlan, nowhere } from '../support/populated-tenant.ts';
+import { RouteRecords, replayWindow } from '../support/route-records.ts';
 import { jsonSchema, validValues } from '../support/schema-values.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
@@ -18,25 +20,23 @@ const named = routes.map((route) => [`${route.method} ${route.path} needs ${rout
 
 /** Fixed, so that the matrix is the same in every run. */
 const seed = 20_261_115;
-const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'failed' };
-/** Has no effect: only endpoint tests create events of this type, and fault plans exclude endpoint tests. */
-const noopPlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const bodies = new Map<string, unknown>([
-  ['replayWebhookDeliveries', window],
-  ['createFaultPlan', noopPlan],
+  ['replayWebhookDeliveries', replayWindow],
+  ['createFaultPlan', idlePlan],
 ]);
-/** A URL where no server listens. */
-const nowhere = 'http://127.0.0.1:9/';
-
 describe.each(databaseKinds)('permissions on %s', (kind) => {
   let server: Server;
   let acme: Tenant;
   let keys: ReadonlyMap<string, KeyHolder>;
-  const webhooksByAction = new Map<string, Body>();
+  let records: RouteRecords;
 
   beforeAll(async () => {
     server = await sharedServer(kind);
     acme = await tenant(server);
+    records = new RouteRecords({
+      post: async (path, body) => expectOk(await acme.client.post(path, body)),
+      get: async (path, query) => expectOk(await acme.client.get(path, query)),
+    });
     const holders = await Promise.all(keyKinds.map((keyScopes) => acme.addKey({ scopes: keyScopes })));
     keys = new Map(holders.map((holder, i) => [nameOf(keyKinds[i] ?? []), holder]));
   });
@@ -46,71 +46,6 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
     // A stream does not end; a HEAD request uses the same route and does.
     if (isStream(route) && isAllowed) return client.send(path, { method: 'HEAD' });
     return route.method === 'GET' ? client.get(path) : client.post(path, bodyOf(route));
-  }
-
-  /** A new record for routes with an id, in a state in which the route's action is allowed. */
-  async function record({ path }: Route): Promise<string> {
-    const create = async (at: string, body?: unknown) => {
-      const answer = await acme.client.post(at, body);
-      expect(answer.status, answer.text).toBeLessThan(300);
-      return answer.body;
-    };
-    if (!path.includes('{')) return '';
-    if (path.startsWith('developer_api_customers')) {
-      return (await create('developer_api_customers', { name: 'Ada' })).id;
-    }
-    if (path.startsWith('developer_api_transfers')) {
-      const beneficiary = { name: 'Grace' };
-      const body = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000, beneficiary };
-      return (await create('developer_api_transfers', body)).id;
-    }
-    if (path.startsWith('developer_api_webhook')) return webhookRecord(path, create);
-    if (path.startsWith('developer_api_requests')) {
-      return String((await acme.client.get('developer_api_status')).headers['request-id']);
-    }
-    if (path.startsWith('developer_api_fault_plans')) return faultPlanRecord(create);
-    const payments = 'developer_api_payments';
-    if (path.startsWith('developer_api_settlements')) {
-      const { id } = await create(payments, { amount: 5_000, currency: 'EUR' });
-      return String((await create(`${payments}/${id}/advance`, { to: 'settled' })).settledAt).slice(0, 10);
-    }
-    const { id } = await create(payments, { amount: 5_000, currency: 'EUR', scenario: 'refund_pending' });
-    if (path.endsWith('/refund')) await create(`${payments}/${id}/advance`, { to: 'captured' });
-    if (path.startsWith('developer_api_refunds')) {
-      await create(`${payments}/${id}/advance`, { to: 'captured' });
-      return (await create(`${payments}/${id}/refund`, {})).id;
-    }
-    if (path.startsWith('developer_api_disputes')) {
-      return String((await create(`${payments}/${id}/advance`, { to: 'disputed' })).disputeId);
-    }
-    return id;
-  }
-
-  /** An endpoint without a receiver, so that no test waits for a response; or a record that belongs to one. */
-  async function webhookRecord(path: string, create: (at: string, body?: unknown) => Promise<Body>) {
-    if (path.startsWith('developer_api_webhook_replays')) {
-      return (await create('developer_api_webhook_deliveries/replay', window)).id;
-    }
-    const event = () => create('developer_api_webhook_events', { type: 'payment.created' });
-    if (path.startsWith('developer_api_webhook_events')) return (await event()).id;
-    // One per action, because an application may have at most a hundred.
-    const action = path.split('/').at(-1) ?? '';
-    const webhook =
-      webhooksByAction.get(action) ?? (await create('developer_api_webhooks', { url: nowhere }));
-    webhooksByAction.set(action, webhook);
-    const { id } = webhook;
-    const { status } = (await acme.client.get(`developer_api_webhooks/${id}`)).body;
-    if (action === 'enable' && status === 'enabled') await create(`developer_api_webhooks/${id}/disable`);
-    if (action === 'disable' && status === 'disabled') await create(`developer_api_webhooks/${id}/enable`);
-    if (!path.startsWith('developer_api_webhook_deliveries')) return id;
-    const query = `webhookId=${id}&eventId=${(await event()).id}`;
-    return (await acme.client.get('developer_api_webhook_deliveries', query)).body.data[0]?.id ?? '';
-  }
-
-  /** An active plan, reused, because an application may have at most twenty. */
-  async function faultPlanRecord(create: (at: string, body?: unknown) => Promise<Body>) {
-    const [active] = (await acme.client.get('developer_api_fault_plans', 'status=active')).body.data;
-    return (active ?? (await create('developer_api_fault_plans', noopPlan))).id;
   }
 
   async function auditedRefusals(keyId: string): Promise<readonly { requestId: string; action: string }[]> {
@@ -129,7 +64,7 @@ describe.each(databaseKinds)('permissions on %s', (kind) => {
       const holder = keys.get(name);
       if (!holder) throw new Error(`no key with ${name}`);
       const missing = scopesNeeded(route.scope).find((scope) => !holder.scopes.includes(scope));
-      const answer = await call(holder.client, route, await record(route), missing === undefined);
+      const answer = await call(holder.client, route, await records.idFor(route.path), missing === undefined);
       if (missing === undefined) {
         expect(answer.status, answer.text).toBeLessThan(300);
       } else {

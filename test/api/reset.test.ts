@@ -101,7 +101,7 @@ describe.each(databaseKinds)('reset on %s', (kind) => {
     test.each(tablesOf('record').filter((name) => name !== 'state_history'))(
       '%s: all rows are deleted',
       (table) => {
-        expect(before[table], 'there were rows to delete').toBeGreaterThan(0);
+        expect(before[table], `create a record of ${table} in test/operator/populate.ts`).toBeGreaterThan(0);
         expect(after[table]).toBe(0);
         const name = table.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
         expect(deleted[name]).toBe(before[table]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { applySeed, checkedSeed, SeedProblem } from '../../src/admin/seed.ts';
 import type { Seed } from '../../src/admin/seed-schema.ts';
 import type { Database } from '../../src/db/database.ts';
-import { DatabaseFailure } from '../../src/kernel/failure.ts';
+import { DatabaseFailure } from '../../src/db/failure.ts';
 import type { Server } from '../../src/server.ts';
 import { databaseKinds, openEngine, openServer } from '../support/server.ts';
 

@@ -164,7 +164,7 @@ describe.each(databaseKinds)('endpoint tests on %s', (kind) => {
       const { id } = await shop.createWebhook(receiver);
       expect(await testEndpoint(id)).toMatchObject({
         status: 'failed',
-        lastError: 'Connection closed: it ended before an answer came.',
+        lastError: 'Connection closed: the receiver sent no response.',
       });
     });
 

@@ -115,7 +115,7 @@ describeInBrowser('receiver examiner', () => {
     await examine(page);
     await reportOf(page).getByText('It ended early.').waitFor();
     const text = await reportOf(page).innerText();
-    expect(text).toContain('Connection closed: it ended before an answer came.');
+    expect(text).toContain('Connection closed: the receiver sent no response.');
     expect(text).toContain('No other case ran');
     expect(text).toContain('1 failed');
   });

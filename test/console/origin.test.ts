@@ -83,8 +83,8 @@ describe('the origin of console requests', () => {
   test('the list of routes is complete', () => {
     const all = served.map(({ method, path }) => `${method} ${path}`);
     expect(new Set(all).size).toBe(all.length);
-    const expected = personRoutes(routes, consoleRoutes).map(({ route, within }) => {
-      const place = within === 'organization' ? ':orgId' : ':orgId/:appId';
+    const expected = personRoutes(routes, consoleRoutes).map(({ route, level }) => {
+      const place = level === 'organization' ? ':orgId' : ':orgId/:appId';
       return `${route.method} ${place}/${route.path.replace(/\{(\w+)\}/g, ':$1')}`;
     });
     expect(all).toEqual(expect.arrayContaining(expected));

@@ -6,6 +6,8 @@ import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { type Answer, type Body, seenCodes } from '../support/api-client.ts';
 import { expectedErrorCodes } from '../support/error-codes.ts';
+import { idlePlan, nowhere } from '../support/populated-tenant.ts';
+import { RouteRecords, replayWindow } from '../support/route-records.ts';
 import { jsonSchema, validValues } from '../support/schema-values.ts';
 import { databaseKinds, openServer } from '../support/server.ts';
 import {
@@ -131,14 +133,9 @@ const named = served.map((one) => [nameOf(one), one] as const);
 
 /** Fixed, so that the matrix is the same in every run. */
 const seed = 20_261_115;
-const window = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', select: 'failed' };
-/** Nothing listens here. */
-const nowhere = 'http://127.0.0.1:9/';
-/** A fault plan that never matches: only tests create events of this type, and plans skip tests. */
-const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const bodies = new Map<string, unknown>([
   ['createFaultPlan', idlePlan],
-  ['replayWebhookDeliveries', window],
+  ['replayWebhookDeliveries', replayWindow],
   ['advanceClock', { seconds: 60 }],
   ['renameOrganization', { name: 'Renamed' }],
   ['changeMemberRole', { role: 'viewer' }],
@@ -179,7 +176,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
   let former: Person;
   /** A member whom the tests change and remove. */
   let target: Person;
-  const hooks = new Map<string, Body>();
+  let records: RouteRecords;
 
   beforeAll(async () => {
     // A separate server: the tests count the rows of all tables some 600 times, and other files fill the shared one.
@@ -190,6 +187,12 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
       newPerson(server, 'Fred'),
       newPerson(server, 'Tina'),
     ]);
+    const at = `${acme.orgId}/${acme.appId}`;
+    records = new RouteRecords({
+      post: inApp,
+      get: async (path, query) =>
+        ok(await acme.owner.get(`${at}/${path}${query === undefined ? '' : `?${query}`}`)),
+    });
     rivalOrgId = await createOrganization(rival, 'Rival');
     rivalAppId = await createApplication(rival, rivalOrgId);
     await join(former, acme.owner, acme.orgId, 'owner');
@@ -200,8 +203,8 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     await server?.close();
   });
 
-  const placeOf = ({ within }: PersonRoute, orgId = acme.orgId, appId = acme.appId) =>
-    within === 'organization' ? orgId : `${orgId}/${appId}`;
+  const placeOf = ({ level }: PersonRoute, orgId = acme.orgId, appId = acme.appId) =>
+    level === 'organization' ? orgId : `${orgId}/${appId}`;
 
   function call(visitor: Visitor, one: PersonRoute, id: string, place = placeOf(one)): Promise<Answer> {
     const { route } = one;
@@ -225,18 +228,8 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     if (path.startsWith('api_keys')) {
       return (await inApp('api_keys', { name: 'fresh', scopes: ['payments:read'] })).id;
     }
-    if (path.startsWith('developer_api_requests')) return loggedRequest();
-    if (path.startsWith('developer_api_customers')) {
-      return (await inApp('developer_api_customers', { name: 'Ada' })).id;
-    }
-    if (path.startsWith('developer_api_transfers')) {
-      const beneficiary = { name: 'Grace' };
-      const body = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000, beneficiary };
-      return (await inApp('developer_api_transfers', body)).id;
-    }
-    if (path.startsWith('developer_api_webhook')) return webhookRecord(path);
-    if (path.startsWith('developer_api_fault_plans')) return faultPlanRecord();
-    return paymentRecord(path);
+    // The timeline of a payment.
+    return records.idFor(path.startsWith('timeline') ? 'developer_api_payments/{id}' : path);
   }
 
   async function member(): Promise<string> {
@@ -251,62 +244,13 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
     return id;
   }
 
-  /** The id of a logged request. */
-  async function loggedRequest(): Promise<string> {
-    return (await inApp('developer_api_customers', { name: 'Ada' })).requestId;
-  }
-
-  async function paymentRecord(path: string): Promise<string> {
-    const payments = 'developer_api_payments';
-    const scenario = path.startsWith('developer_api_settlements') ? {} : { scenario: 'refund_pending' };
-    const { id } = await inApp(payments, { amount: 5_000, currency: 'EUR', ...scenario });
-    const advance = (to: string) => inApp(`${payments}/${id}/advance`, { to });
-    if (path.startsWith('developer_api_settlements'))
-      return String((await advance('settled')).settledAt).slice(0, 10);
-    if (path.endsWith('/refund')) await advance('captured');
-    if (path.startsWith('developer_api_refunds')) {
-      await advance('captured');
-      return (await inApp(`${payments}/${id}/refund`)).id;
-    }
-    if (path.startsWith('developer_api_disputes')) return String((await advance('disputed')).disputeId);
-    return id;
-  }
-
-  /** Reuses an active plan, because an application may have at most twenty. */
-  async function faultPlanRecord(): Promise<string> {
-    const at = `${acme.orgId}/${acme.appId}/developer_api_fault_plans`;
-    const [active] = ok(await acme.owner.get(`${at}?status=active`)).data;
-    return (active ?? (await inApp('developer_api_fault_plans', idlePlan))).id;
-  }
-
-  /** An endpoint where nothing listens, so that no test waits for a response, or a record that belongs to it. */
-  async function webhookRecord(path: string): Promise<string> {
-    if (path.startsWith('developer_api_webhook_replays')) {
-      return (await inApp('developer_api_webhook_deliveries/replay', window)).id;
-    }
-    const event = () => inApp('developer_api_webhook_events', { type: 'payment.created' });
-    if (path.startsWith('developer_api_webhook_events')) return (await event()).id;
-    // One for each action, because an application may have at most a hundred.
-    const action = path.split('/').at(-1) ?? '';
-    const hook = hooks.get(action) ?? (await inApp('developer_api_webhooks', { url: nowhere }));
-    hooks.set(action, hook);
-    const { id } = hook;
-    const at = `${acme.orgId}/${acme.appId}`;
-    const { status } = ok(await acme.owner.get(`${at}/developer_api_webhooks/${id}`));
-    if (action === 'enable' && status === 'enabled') await inApp(`developer_api_webhooks/${id}/disable`);
-    if (action === 'disable' && status === 'disabled') await inApp(`developer_api_webhooks/${id}/enable`);
-    if (!path.startsWith('developer_api_webhook_deliveries')) return id;
-    const query = `webhookId=${id}&eventId=${(await event()).id}`;
-    return ok(await acme.owner.get(`${at}/developer_api_webhook_deliveries?${query}`)).data[0]?.id ?? '';
-  }
-
   /** Expects one audit row with actor, action and IP address. Asynchronous commands also write a row when they finish. */
-  async function expectAudited(answer: Answer, { route, within }: PersonRoute, person: Person) {
+  async function expectAudited(answer: Answer, { route, level }: PersonRoute, person: Person) {
     const rows = await auditOf(server, answer);
     const action = route.method === 'POST' ? route.command.name : '';
     const [first, ...rest] = rows.filter((row) => row.action === action);
     expect(first).toMatchObject({
-      ...{ orgId: acme.orgId, appId: within === 'application' ? acme.appId : null },
+      ...{ orgId: acme.orgId, appId: level === 'application' ? acme.appId : null },
       ...{ actorKind: 'person', actorId: person.personId, ip: person.address },
       ...{ requestId: answer.body.requestId, outcome: 'accepted', code: null },
     });
@@ -337,7 +281,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
       expect(await countsOf(server), 'nothing changed').toEqual(before);
       expect(await auditOf(server, answer)).toEqual([
         expect.objectContaining({
-          ...{ orgId: acme.orgId, appId: one.within === 'application' ? acme.appId : null },
+          ...{ orgId: acme.orgId, appId: one.level === 'application' ? acme.appId : null },
           ...{ actorKind: 'person', actorId: person.personId, ip: person.address },
           action: route.method === 'POST' ? route.command.name : route.operationId,
           ...{ outcome: 'refused', code: 'role_missing' },
@@ -359,7 +303,7 @@ describe.each(databaseKinds)('roles on %s', (kind) => {
         ['an id in capitals', acme.owner, placeOf(one, acme.orgId.toUpperCase())],
         ['an application id as the organization id', acme.owner, placeOf(one, acme.appId)],
       ];
-      if (one.within === 'application') {
+      if (one.level === 'application') {
         cases.push(
           ['an application of another organization', acme.owner, placeOf(one, acme.orgId, rivalAppId)],
           ['their own application in this organization', rival, placeOf(one, acme.orgId, rivalAppId)],

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { pendingStatus } from '../../src/engine/answers.ts';
 import { claim } from '../../src/http/idempotency.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
-import { operationExamples } from '../../src/http/openapi-examples.ts';
+import { readExamples } from '../../src/http/openapi-examples.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { isStream, type Route } from '../../src/kernel/route.ts';
 import { eventCatalogue, routes } from '../../src/resources/index.ts';
@@ -34,9 +34,10 @@ const writes = routes.filter(({ method }) => method === 'POST');
 const absent: Readonly<Record<string, string>> = { getBalances: 'paymentId=pay_01m7epxwjmf7za77rhky2f93cc' };
 const onRecords = routes.filter(({ path, operationId }) => path.includes('{') || absent[operationId]);
 
+const examples = readExamples();
 /** The request of the route's example; ids in the path are of a record that does not exist. */
 const pathOf = ({ path }: Route) => path.replace(/\{\w+\}/, 'missing');
-const bodyOf = ({ operationId }: Route) => operationExamples()[operationId]?.request ?? {};
+const bodyOf = ({ operationId }: Route) => examples[operationId]?.request ?? {};
 
 function send(client: ApiClient, route: Route, call: Call = {}): Promise<Answer> {
   if (route.method === 'GET') return client.send(pathOf(route), { ...call, method: 'GET' });

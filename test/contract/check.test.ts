@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { operationExamples } from '../../src/http/openapi-examples.ts';
+import { readExamples } from '../../src/http/openapi-examples.ts';
 import { apiVersion, errorBody } from '../../src/kernel/envelope.ts';
 import { type ErrorCode, errorCatalogue, refuse } from '../../src/kernel/errors.ts';
 import { type Exchange, faultsOf } from '../support/contract-check.ts';
 
-const examples = operationExamples() as Readonly<Record<string, { request?: object; response: object }>>;
+const examples = readExamples() as Readonly<Record<string, { request?: object; response: object }>>;
 const requestId = 'req_01kd3rn3c0e008000000000001';
 const headers = {
   'content-type': 'application/json; charset=utf-8',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchesEventFilterSql } from '../../src/kernel/event-filter.ts';
+import { matchesEventFilterSql } from '../../src/kernel/event.ts';
 import { eventFilterCases } from '../model/event-filters.ts';
 import { sharedServer } from '../support/server.ts';
 

@@ -7,10 +7,14 @@ import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
 import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
-import { accepted, type CommandContext, type CommandKind, change } from '../../src/kernel/command.ts';
-import type { Id } from '../../src/kernel/ids.ts';
-import { formatId } from '../../src/kernel/ids.ts';
-import type { Answer } from '../../src/kernel/submission.ts';
+import {
+  type Answer,
+  accepted,
+  type CommandContext,
+  type CommandKind,
+  change,
+} from '../../src/kernel/command.ts';
+import { formatId, type Id } from '../../src/kernel/ids.ts';
 import {
   archiveCustomer,
   type CustomerFields,

@@ -1,13 +1,10 @@
-/** Submits commands directly to an engine, without HTTP, so that a test controls the content of a batch. */
 import { hash, randomUUID } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
 import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
-import type { CommandKind } from '../../src/kernel/command.ts';
-import type { Id } from '../../src/kernel/ids.ts';
-import { formatId } from '../../src/kernel/ids.ts';
-import type { Answer } from '../../src/kernel/submission.ts';
+import type { Answer, CommandKind } from '../../src/kernel/command.ts';
+import { formatId, type Id } from '../../src/kernel/ids.ts';
 import { advancePayment } from '../../src/resources/payments/advance.ts';
 import { type CreatePayment, createPayment } from '../../src/resources/payments/machine.ts';
 import { noParams } from '../../src/resources/payments/scenario.ts';
@@ -16,6 +13,7 @@ import { type RefundPayment, refundPayment } from '../../src/resources/refunds/a
 import { openEngine } from '../support/server.ts';
 import { submission } from '../support/submission.ts';
 import type { KeyHolder } from '../support/tenant.ts';
+/** Submits commands directly to an engine, without HTTP, so that a test controls the content of a batch. */
 
 export interface Observed {
   readonly engine: Engine;

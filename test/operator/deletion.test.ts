@@ -213,6 +213,8 @@ describe.each(databaseKinds)('deleting an organization on %s', (kind) => {
   });
 
   test('the audit trail of an expired organization is deleted after a week; any other stays', async () => {
+    // The server's own rounds would seal the first rows separately.
+    await server.sealer.stop();
     const soon = new Date(Date.now() + 60_000).toISOString();
     const [expired, deleted] = [await create({ expiresAt: soon }), await create()];
     for (const { client } of [expired, deleted])

@@ -113,7 +113,7 @@ describe.each(databaseKinds)('snapshots on %s', (kind) => {
     const counts = await countRows(server, acme.orgId, tablesOf('configuration', 'record'));
     for (const [table, count] of Object.entries(counts)) {
       expect(tables.filter((one) => one === table).length, table).toBe(count);
-      expect(count, table).toBeGreaterThan(0);
+      expect(count, `create a record of ${table} in test/operator/populate.ts`).toBeGreaterThan(0);
     }
   });
 

@@ -6,6 +6,7 @@ import { isAtLeast, roles, scopes, scopesNeeded } from '../../src/kernel/permiss
 import { isStream, type Route } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
+import { rowDigests, traces } from '../support/populated-tenant.ts';
 import { type ServedRoute, servedRoutes } from '../support/served-routes.ts';
 import { openApp, openServer } from '../support/server.ts';
 import { type KeyHolder, newKey, type Tenant, tenant } from '../support/tenant.ts';
@@ -17,7 +18,6 @@ import {
   type Person,
   type Team,
 } from '../support/visitor.ts';
-import { rowDigests, traces } from './populated-tenant.ts';
 
 // API2 broken authentication, API5 broken function level authorization: the allowed callers of every route.
 
@@ -190,8 +190,8 @@ describe('people on every console route', () => {
 
   test('each role, strangers and holders of other credentials get the response in the table', async () => {
     const before = await rowDigests(server, people.orgId, traces);
-    for (const { route, within, role } of served) {
-      const place = within === 'organization' ? people.orgId : `${people.orgId}/${people.appId}`;
+    for (const { route, level, role } of served) {
+      const place = level === 'organization' ? people.orgId : `${people.orgId}/${people.appId}`;
       const url = `${consolePrefix}${place}/${route.path.replace(/\{\w+\}/, 'x')}`;
       const codeFor = (caller: Caller) => codeOf(route.method, url, caller);
       const elsewhere = url.replace(people.orgId, unknownOrg);
@@ -276,7 +276,7 @@ describe('the inventory', () => {
     const known = new Set([
       ...routes.map(({ method, path }) => `${method} /_api/${columns(path)}`),
       ...personRoutes(routes, consoleRoutes).map(
-        ({ route, within }) => `${route.method} ${consolePrefix}${place[within]}/${columns(route.path)}`,
+        ({ route, level }) => `${route.method} ${consolePrefix}${place[level]}/${columns(route.path)}`,
       ),
     ]);
     const rest = servedRoutes(server.app, '/')

@@ -7,6 +7,14 @@ import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
 import { expectOk } from '../support/api-client.ts';
+import {
+  bodyOf,
+  createPopulatedTenant,
+  kindOf,
+  type PopulatedTenant,
+  pathOf,
+  rowDigests,
+} from '../support/populated-tenant.ts';
 import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -18,14 +26,6 @@ import {
   ok,
   type Visitor,
 } from '../support/visitor.ts';
-import {
-  bodyOf,
-  createPopulatedTenant,
-  kindOf,
-  type PopulatedTenant,
-  pathOf,
-  rowDigests,
-} from './populated-tenant.ts';
 
 const suffix = '01m7epxwjmf7za77rhky2f93cc';
 /** A well-formed id that does not exist. */
@@ -96,7 +96,7 @@ function idOf({ ids, orgId, appId, keyId }: PopulatedTenant, prefix: string): st
   const all = [...Object.values(ids), orgId, appId, keyId];
   const id = all.find((one) => one.startsWith(`${prefix}_`));
   if (id === undefined)
-    throw new Error(`create a record with the prefix ${prefix}_ in test/security/populated-tenant.ts`);
+    throw new Error(`create a record with the prefix ${prefix}_ in test/support/populated-tenant.ts`);
   return id;
 }
 
@@ -237,11 +237,11 @@ test('people get the same response for another organization as for an unknown on
     invitations: (await invite(owner, orgId, 'viewer')).id,
   };
   const beforeRequests = await rowDigests(server, orgId);
-  for (const { route, within } of personRoutes(routes, consoleRoutes)) {
+  for (const { route, level } of personRoutes(routes, consoleRoutes)) {
     const send = (place: string, id: string) => sendAs(outsider, route, `${place}/${withId(route, id)}`);
     const id = ids[kindOf(route)] ?? '';
     expect(id !== '' || !route.path.includes('{'), `an id of ${route.path}`).toBe(true);
-    const placeOf = (org: string, app: string) => (within === 'organization' ? org : `${org}/${app}`);
+    const placeOf = (org: string, app: string) => (level === 'organization' ? org : `${org}/${app}`);
     const foreign = await send(placeOf(orgId, appId), id);
     const absent = await send(placeOf(unknown(orgId), unknown(appId)), id);
     expect(foreign.status, `${route.path}: ${foreign.text}`).toBe(404);

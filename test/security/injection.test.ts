@@ -6,12 +6,18 @@ import { isStream, type Route, type ServedRoute } from '../../src/kernel/route.t
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { expectOk } from '../support/api-client.ts';
+import {
+  bodyOf,
+  createPopulatedTenant,
+  kindOf,
+  type PopulatedTenant,
+  pathOf,
+} from '../support/populated-tenant.ts';
 import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 import { createApplication, createOrganization, newPerson, ok, type Person } from '../support/visitor.ts';
 import { payloads, shareOf, unstorable } from './payloads.ts';
-import { bodyOf, createPopulatedTenant, kindOf, type PopulatedTenant, pathOf } from './populated-tenant.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 
@@ -177,11 +183,11 @@ describe('every payload', () => {
       api_keys: keyId,
     };
     let fields = 0;
-    for (const { route, within } of personRoutes([], consoleRoutes)) {
+    for (const { route, level } of personRoutes([], consoleRoutes)) {
       // Forks and applications would exceed their limits, and a deletion with the right name would end the test organization.
       if (route.method !== 'POST' || !route.body || /^(fork|createA|deleteO)/.test(route.operationId))
         continue;
-      const place = within === 'organization' ? orgId : `${orgId}/${appId}`;
+      const place = level === 'organization' ? orgId : `${orgId}/${appId}`;
       const url = `/console/api/${place}/${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? 'x')}`;
       fields += await tryBody(route, jsonSchema(route.body), {}, url, browser);
     }

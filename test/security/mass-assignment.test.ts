@@ -5,10 +5,6 @@ import type { Route } from '../../src/kernel/route.ts';
 import { consoleRoutes, routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import type { Answer } from '../support/api-client.ts';
-import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
-import { servedRoutes } from '../support/served-routes.ts';
-import { openServer } from '../support/server.ts';
-import { createTeam, invite, ok, type Team } from '../support/visitor.ts';
 import {
   bodyOf,
   createPopulatedTenant,
@@ -17,7 +13,11 @@ import {
   pathOf,
   rowDigests,
   traces,
-} from './populated-tenant.ts';
+} from '../support/populated-tenant.ts';
+import { type JsonSchema, jsonSchema } from '../support/schema-values.ts';
+import { servedRoutes } from '../support/served-routes.ts';
+import { openServer } from '../support/server.ts';
+import { createTeam, invite, ok, type Team } from '../support/visitor.ts';
 
 const operatorToken = 'operator-token-of-a-test-0123456789';
 
@@ -147,13 +147,13 @@ test('console-only routes reject extra fields, even from an owner', async () => 
     invitations: (await invite(owner, orgId, 'viewer')).id,
   };
   const before = await rowDigests(server, orgId, traces);
-  for (const { route, within } of personRoutes([], consoleRoutes)) {
+  for (const { route, level } of personRoutes([], consoleRoutes)) {
     if (route.method !== 'POST') continue;
     const accepted = route.body ? namesIn(jsonSchema(route.body)) : [];
     const names = [...protectedNames, 'role', 'scopes', 'email', 'url', 'replaces'].filter(
       (one) => !accepted.includes(one),
     );
-    const place = within === 'organization' ? orgId : `${orgId}/${appId}`;
+    const place = level === 'organization' ? orgId : `${orgId}/${appId}`;
     const path = `${place}/${route.path.replace(/\{\w+\}/, ids[kindOf(route)] ?? '')}`;
     const body = consoleBodies[route.operationId] ?? {};
     const answers = await Promise.all(names.map((name) => owner.post(path, { ...body, [name]: 'x' })));

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Server } from '../../src/server.ts';
 import type { Answer, Body } from '../support/api-client.ts';
 import { expectOk } from '../support/api-client.ts';
+import { rowDigests, traces } from '../support/populated-tenant.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { openServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
-import { rowDigests, traces } from './populated-tenant.ts';
 import { privateHosts, splitText } from './private-hosts.ts';
 
 const webhooks = 'developer_api_webhooks';

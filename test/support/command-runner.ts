@@ -14,7 +14,6 @@ import {
   defaultApplicationSettings,
 } from '../../src/kernel/application-settings.ts';
 import { assert } from '../../src/kernel/assert.ts';
-import { clockIdOf, clockNow } from '../../src/kernel/clock.ts';
 import type {
   Accepted,
   Actor,
@@ -26,6 +25,7 @@ import type {
   Read,
   RequestContext,
   StatefulRow,
+  Submission,
 } from '../../src/kernel/command.ts';
 import { successStatus } from '../../src/kernel/envelope.ts';
 import type { ErrorCode, Refusal } from '../../src/kernel/errors.ts';
@@ -34,8 +34,8 @@ import { encodeSuffix, formatId, type IdKind } from '../../src/kernel/ids.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
 import type { ApiWriteRoute } from '../../src/kernel/route.ts';
 import { strict } from '../../src/kernel/schema.ts';
-import type { Submission } from '../../src/kernel/submission.ts';
 import type { AnyRow, Instant } from '../../src/kernel/table.ts';
+import { clockIdOf, clockNow } from '../../src/kernel/time.ts';
 import { providers } from '../../src/provider/index.ts';
 import type { AuditRow } from '../../src/resources/audit/table.ts';
 import {

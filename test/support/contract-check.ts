@@ -138,7 +138,7 @@ class Contract {
     if (type !== 'application/json') return this.#answers.faults(content.schema, text, 'body');
     const body = JSON.parse(text) as { requestId?: string; error?: { code?: string } };
     const code = body.error?.code ?? '';
-    if (isOfConsole && isErrorCode(code) && errorCatalogue[code as ErrorCode].isOfConsole) return [];
+    if (isOfConsole && isErrorCode(code) && errorCatalogue[code as ErrorCode].api !== 'public') return [];
     return [
       ...this.#answers.faults(content.schema, body, 'body'),
       ...(body.requestId === undefined ? ['body has no requestId'] : []),

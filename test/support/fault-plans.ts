@@ -1,4 +1,4 @@
-import { isInjected, patternOf } from '../../src/kernel/fault.ts';
+import { isInjected, patternOf } from '../../src/resources/fault-plans/table.ts';
 import { type ApiClient, type Body, expectOk } from './api-client.ts';
 
 export const faultPlans = 'developer_api_fault_plans';

@@ -1,12 +1,9 @@
-/** Commands submitted to an engine directly, without HTTP. */
-
 import { newSuffix } from '../../src/engine/ids.ts';
 import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
-import type { CommandKind } from '../../src/kernel/command.ts';
-import type { Id } from '../../src/kernel/ids.ts';
-import { formatId } from '../../src/kernel/ids.ts';
-import type { Submission } from '../../src/kernel/submission.ts';
+import type { CommandKind, Submission } from '../../src/kernel/command.ts';
+import { formatId, type Id } from '../../src/kernel/ids.ts';
 import type { KeyHolder } from './tenant.ts';
+/** Commands submitted to an engine directly, without HTTP. */
 
 export interface SubmissionSettings {
   readonly wallNow: number;

@@ -72,12 +72,13 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     ['src/db/', 'src/kernel/', 'src/local/paths.ts', 'type src/config.ts', 'type src/telemetry/ports.ts'],
   ],
   ['src/local/', []],
-  // Telemetry observes the other modules: it imports their types, and the wrapper of a database.
+  // Telemetry observes the other modules: it imports their types, the wrapper of a database and its failures.
   [
     'src/telemetry/',
     [
       'src/telemetry/',
       'src/kernel/',
+      'src/db/failure.ts',
       'src/db/observed.ts',
       'type src/db/',
       'type src/engine/',
@@ -92,7 +93,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     'src/http/',
     [
       ...['src/http/', 'src/kernel/', 'src/engine/', 'src/identity/', 'src/local/paths.ts', 'src/resources/'],
-      ...['src/snapshots/format.ts', 'sdk/nearest.ts', 'type src/telemetry/'],
+      ...['src/db/failure.ts', 'src/snapshots/format.ts', 'sdk/nearest.ts', 'type src/telemetry/'],
     ],
   ],
   [
@@ -112,6 +113,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
     [
       'src/workers/',
       'src/engine/',
+      'src/db/failure.ts',
       ...pure,
       ...reads,
       'src/resources/requests/',
@@ -142,6 +144,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
         'src/db/',
         'src/engine/',
         'src/http/validate.ts',
+        'type src/http/operator.ts',
         'src/resources/',
       ],
       ...[

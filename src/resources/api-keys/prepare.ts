@@ -10,11 +10,11 @@ type NewKey = Pick<CreateApiKey, 'created' | 'others'>;
 
 /** Generates the key and counts the active keys. */
 export const prepareCreateApiKey: Prepare<Omit<CreateApiKey, keyof NewKey>, CreateApiKey, undefined> = async (
-  { requested, request, submit, refuse: audit },
+  { requested, request, submit, submitRefusal },
   ports,
 ) => {
   const refusal = refuseNetworks(requested.settings.allowedCidrs);
-  if (refusal) return audit(refusal);
+  if (refusal) return submitRefusal(refusal);
   return withNewKey(request.context, ports, (newKey) => submit({ ...requested, ...newKey }));
 };
 
@@ -27,10 +27,10 @@ export const prepareRotateApiKey: Prepare<Omit<RotateApiKey, keyof NewKey>, Rota
 export const prepareUpdateApiKey: Prepare<UpdateApiKey, UpdateApiKey, undefined> = async ({
   requested,
   submit,
-  refuse: audit,
+  submitRefusal,
 }) => {
   const refusal = refuseNetworks(requested.patch.allowedCidrs);
-  return refusal ? audit(refusal) : submit(requested);
+  return refusal ? submitRefusal(refusal) : submit(requested);
 };
 
 /** Serialized per application, so that each creation counts the keys before it. */

@@ -1,11 +1,9 @@
 import type { WebhookDefaults } from '../../kernel/application-settings.ts';
 import { assert } from '../../kernel/assert.ts';
-import type { ActivePlan, RequestFault } from '../../kernel/fault.ts';
 import type { Id } from '../../kernel/ids.ts';
 import type { Scope } from '../../kernel/permissions.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import { activePlans } from '../fault-plans/table.ts';
+import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
+import { type ActivePlan, activePlans, type RequestFault } from '../fault-plans/table.ts';
 import { type ApiKeyRow, apiKeysTable } from './table.ts';
 
 /** A key with its organization and application: everything that a request needs to know about its caller. */

@@ -1,10 +1,13 @@
 import { Type } from 'typebox';
-import { type ApplicationSettings, ratePattern } from '../../kernel/application-settings.ts';
+import {
+  type ApplicationSettings,
+  ratePattern,
+  retryProfileNames,
+} from '../../kernel/application-settings.ts';
 import type { Resource } from '../../kernel/command.ts';
 import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { retryProfileNames } from '../../kernel/retry.ts';
 import { type ConsoleRoute, listHandler, retrieveHandler } from '../../kernel/route.ts';
 import { listQuery, strict, text } from '../../kernel/schema.ts';
 import { consoleWriteRoute } from '../../kernel/write-route.ts';

@@ -9,9 +9,9 @@ export const prepareCreateApplication: Prepare<
   Omit<CreateApplication, 'others'>,
   CreateApplication,
   undefined
-> = async ({ requested, request, submit, refuse: audit }, { reader, mutex }) => {
+> = async ({ requested, request, submit, submitRefusal }, { reader, mutex }) => {
   const refusal = refuseRates(requested.settings.fxRates);
-  if (refusal) return audit(refusal);
+  if (refusal) return submitRefusal(refusal);
   const { orgId } = request.context;
   return mutex.run(`applications ${orgId}`, async () =>
     submit({ ...requested, others: await countApplications(reader, orgId) }),
@@ -22,10 +22,10 @@ export const prepareCreateApplication: Prepare<
 export const prepareUpdateApplication: Prepare<UpdateApplication, UpdateApplication, undefined> = async ({
   requested,
   submit,
-  refuse: audit,
+  submitRefusal,
 }) => {
   const refusal = refuseRates(requested.patch.fxRates);
-  return refusal ? audit(refusal) : submit(requested);
+  return refusal ? submitRefusal(refusal) : submit(requested);
 };
 
 function refuseRates(rates: Readonly<Record<string, string>> = {}): Refusal | undefined {

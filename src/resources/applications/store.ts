@@ -1,6 +1,5 @@
 import type { Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import type { Statement } from '../../kernel/table.ts';
+import type { Reader, Statement } from '../../kernel/table.ts';
 import type { ApplicationRow } from './table.ts';
 
 const countOf: Statement = {

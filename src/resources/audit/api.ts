@@ -4,9 +4,9 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
 import { scopes } from '../../kernel/permissions.ts';
-import type { ConsoleRoute, Principal, Reader, ReadRequest, ReadRoute, Route } from '../../kernel/route.ts';
+import type { ConsoleRoute, Principal, ReadRequest, ReadRoute, Route } from '../../kernel/route.ts';
 import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
-import type { Instant } from '../../kernel/table.ts';
+import type { Instant, Reader } from '../../kernel/table.ts';
 import { type SealVerification, verifySeals } from './seal-store.ts';
 import { type AuditEntry, findAudit } from './store.ts';
 

@@ -1,7 +1,6 @@
 import { firstIdAt, idTimestamp } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
-import type { Reader } from '../../kernel/route.ts';
-import type { Instant, Statement } from '../../kernel/table.ts';
+import type { Instant, Reader, Statement } from '../../kernel/table.ts';
 import { hourMs, minuteMs } from '../../kernel/time.ts';
 
 type Rows = Pick<Reader, 'rows'>;
@@ -31,7 +30,7 @@ const sealsMax = 10_000;
 const sealsInPageMax = 1_000;
 // Occupies an embedded database for about a tenth of a second.
 const rowsInPage = 5_000;
-// A row that is older and still unsealed was added behind the server's back, or no sealing server was running.
+// A row that is older and still unsealed was not written by a server, or no server was running to seal it.
 const unsealedMsMax = hourMs;
 // A row may be sealed after newer rows. The difference is a few seconds plus the clock skew between nodes.
 const disorderMsMax = 10 * minuteMs;
@@ -46,7 +45,7 @@ interface SealRow {
   readonly sealedAt: Instant;
   readonly named: number;
   readonly found: number;
-  readonly fits: boolean;
+  readonly isIntact: boolean;
 }
 
 /** Seals before a number, newest first, each compared with the current content of its rows. */
@@ -55,7 +54,7 @@ const sealsBefore: Statement = {
   text: `select s.number, s.first_id as "firstId", s.last_id as "lastId", encode(s.previous, 'hex') as previous,
       encode(s.hash, 'hex') as hash, s.sealed_at as "sealedAt", cardinality(s.audit_ids) as named, r.found,
       sha256(s.previous || coalesce(r.digests, ''::bytea)) = s.hash and r.ids = s.audit_ids
-        and s.first_id = s.audit_ids[1] and s.last_id = s.audit_ids[cardinality(s.audit_ids)] as fits
+        and s.first_id = s.audit_ids[1] and s.last_id = s.audit_ids[cardinality(s.audit_ids)] as "isIntact"
     from (select s.* from audit_seals s where s.org_id = $1 and s.number < $2
       order by s.org_id desc, s.number desc limit $3) s
     cross join lateral (
@@ -79,7 +78,7 @@ interface UnsealedPage {
   readonly reached: string | null;
   readonly unsealed: number;
   readonly old: readonly string[];
-  readonly strange: readonly string[];
+  readonly malformed: readonly string[];
   readonly oldCount: number;
 }
 
@@ -98,7 +97,7 @@ const unsealedBefore: Statement = {
     select b.scanned, b.first as reached, (select count(*) from missed)::integer as unsealed,
       array(select m.id from missed m where m.id < $4 order by m.id limit ${problemsMax}) as old,
       (select count(*) from missed m where m.id < $4)::integer as "oldCount",
-      array(select p.id from page p where p.id !~ '^aud_[0-9a-z]{26}$' order by p.id limit ${problemsMax}) as strange
+      array(select p.id from page p where p.id !~ '^aud_[0-9a-z]{26}$' order by p.id limit ${problemsMax}) as malformed
     from bounds b`,
 };
 
@@ -145,6 +144,7 @@ async function verifyChain(reader: Rows, orgId: string, rowsMax: number) {
   let later: SealRow | undefined;
   let earliest: SealRow | undefined;
   let before = endNumber;
+  // The first page is small, because the size of the seals is not known yet.
   let limit = 5;
   let isWhole = false;
   while (
@@ -218,7 +218,7 @@ function disorder(seal: SealRow, later: SealRow): SealProblem {
 }
 
 async function rowProblems(reader: Rows, orgId: string, seal: SealRow): Promise<readonly SealProblem[]> {
-  if (seal.fits) return [];
+  if (seal.isIntact) return [];
   const number = Number(seal.number);
   if (seal.found < seal.named) {
     const rows = await reader.rows<{ id: string }>(missingRows, [orgId, seal.number.toString()]);
@@ -243,7 +243,7 @@ async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: nu
   const bySeals = Math.min(now, reached === null ? 0 : idTimestamp(reached)) - disorderMsMax;
   const oldBefore = firstIdAt('audit', Math.max(byNewest, bySeals));
   const ids: string[] = [];
-  const strange: string[] = [];
+  const malformed: string[] = [];
   let [unsealed, old, scanned] = [0, 0, 0];
   let isWhole = false;
   for (let before = endId; scanned < rowsMax; ) {
@@ -254,13 +254,13 @@ async function verifyRows(reader: Rows, orgId: string, now: Instant, rowsMax: nu
     old += page?.oldCount ?? 0;
     scanned += page?.scanned ?? 0;
     if (ids.length < problemsMax) ids.push(...(page?.old ?? []));
-    if (strange.length < problemsMax) strange.push(...(page?.strange ?? []));
+    if (malformed.length < problemsMax) malformed.push(...(page?.malformed ?? []));
     isWhole = (page?.scanned ?? 0) < limit;
     if (isWhole || !page?.reached) break;
     before = page.reached;
   }
   const listedIds = ids.slice(0, problemsMax - 1).sort();
-  const problems: SealProblem[] = strange.map((id) => ({
+  const problems: SealProblem[] = malformed.map((id) => ({
     seal: null,
     message: `Row ${JSON.stringify(id)} has an id that no server generates: it was added or changed.`,
   }));

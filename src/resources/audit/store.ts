@@ -1,6 +1,5 @@
 import { firstIdAt, type Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { minuteMs } from '../../kernel/time.ts';
 import { type AuditRow, auditTable } from './table.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Body } from '../../../test/support/api-client.ts';
 import { CommandRunner, type Response } from '../../../test/support/command-runner.ts';
-import { clockIdOf } from '../../kernel/clock.ts';
 import { limits } from '../../kernel/limits.ts';
+import { clockIdOf } from '../../kernel/time.ts';
 import { beginAdvance, finishAdvance, leaseMs, resumeAdvance } from './machine.ts';
 import type { ClockRow } from './table.ts';
 

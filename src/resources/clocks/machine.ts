@@ -1,4 +1,3 @@
-import { clockIdOf, clockNow } from '../../kernel/clock.ts';
 import {
   type Accepted,
   accepted,
@@ -15,7 +14,7 @@ import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { type ActionOf, defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { dayMs } from '../../kernel/time.ts';
+import { clockIdOf, clockNow, dayMs } from '../../kernel/time.ts';
 import { type Advancing, type ClockRow, clockStates } from './table.ts';
 
 export const clockMachine = defineMachine<ClockRow>()({

@@ -1,8 +1,7 @@
-import { clockIdOf } from '../../kernel/clock.ts';
 import type { Id } from '../../kernel/ids.ts';
-import type { Principal, Reader } from '../../kernel/route.ts';
-import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
-import { minuteMs } from '../../kernel/time.ts';
+import type { Principal } from '../../kernel/route.ts';
+import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
+import { clockIdOf, minuteMs } from '../../kernel/time.ts';
 import { type HistoryRow, historyTable } from '../history/table.ts';
 import { realClock } from './machine.ts';
 import { type ClockRow, clocksTable } from './table.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../kernel/clock.ts';
 import type { Actor } from '../../kernel/command.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
+import type { Clock } from '../../kernel/time.ts';
 
 export const clockStates = ['running', 'frozen'] as const;
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultApplicationSettings } from '../../kernel/application-settings.ts';
-import { clockIdOf } from '../../kernel/clock.ts';
 import type { Accepted, CommandContext, LoadedRows, StatefulRow } from '../../kernel/command.ts';
 import { formatId, type Id, type IdKind } from '../../kernel/ids.ts';
+import { clockIdOf } from '../../kernel/time.ts';
 import type { DisputeRow } from '../disputes/table.ts';
 import type { PaymentRow } from '../payments/table.ts';
 import { type Effect, leaseMs, realClock } from './machine.ts';

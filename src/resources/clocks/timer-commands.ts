@@ -1,5 +1,4 @@
 import { assert } from '../../kernel/assert.ts';
-import { clockIdOf } from '../../kernel/clock.ts';
 import {
   type Accepted,
   accepted,
@@ -15,6 +14,7 @@ import { refuse } from '../../kernel/errors.ts';
 import type { IdKind } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { AnyRow, Instant } from '../../kernel/table.ts';
+import { clockIdOf } from '../../kernel/time.ts';
 import { disputeDue, fireDispute } from '../disputes/machine.ts';
 import type { DisputeRow } from '../disputes/table.ts';
 import { firePayment } from '../payments/advance.ts';

@@ -1,6 +1,5 @@
 import { firstIdAt, type IdKind } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import type { Instant, Statement } from '../../kernel/table.ts';
+import type { Instant, Reader, Statement } from '../../kernel/table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 

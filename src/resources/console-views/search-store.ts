@@ -1,6 +1,5 @@
 import type { IdKind } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import type { Statement } from '../../kernel/table.ts';
+import type { Reader, Statement } from '../../kernel/table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 

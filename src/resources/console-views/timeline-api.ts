@@ -1,8 +1,8 @@
 import { refuse } from '../../kernel/errors.ts';
 import { type Id, isId } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
-import type { ConsoleRoute, Reader } from '../../kernel/route.ts';
-import type { Instant } from '../../kernel/table.ts';
+import type { ConsoleRoute } from '../../kernel/route.ts';
+import type { Instant, Reader } from '../../kernel/table.ts';
 import { disputesTable } from '../disputes/table.ts';
 import { presentEntry } from '../ledger/views.ts';
 import { paymentsTable } from '../payments/table.ts';

@@ -1,7 +1,6 @@
 import type { EventRow } from '../../kernel/event.ts';
 import type { Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { type ProviderEventRow, providerEventsTable } from '../history/provider-event-table.ts';
 import { type HistoryRow, historyTable } from '../history/table.ts';
 import { type LedgerEntryRow, ledgerEntriesTable } from '../ledger/table.ts';

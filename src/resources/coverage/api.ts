@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { scopes } from '../../kernel/permissions.ts';
-import type { Reader, Route } from '../../kernel/route.ts';
+import type { Route } from '../../kernel/route.ts';
 import { resource, strict } from '../../kernel/schema.ts';
+import type { Reader } from '../../kernel/table.ts';
 import { writeRoute } from '../../kernel/write-route.ts';
 import { resetCoverage, type Universe } from './commands.ts';
 import { prepareResetCoverage } from './prepare.ts';

@@ -1,5 +1,5 @@
 import type { AnyResource, PreparedCommand } from '../../kernel/command.ts';
-import { codesOfApi, errorCatalogue } from '../../kernel/errors.ts';
+import { apiErrorCodes, errorCatalogue } from '../../kernel/errors.ts';
 import type { EventType } from '../../kernel/event.ts';
 import type { Move } from '../../kernel/machine.ts';
 import type { Route } from '../../kernel/route.ts';
@@ -38,7 +38,9 @@ export function universeOf(
     ),
     ...catalogue.map(({ type, resource }) => item('event', type, resource)),
     ...routes.map(({ operationId, path }) => item('operation', operationId, resourceOf(path)?.name ?? null)),
-    ...codesOfApi.filter((code) => !errorCatalogue[code].isOfNobody).map((code) => item('error', code, null)),
+    ...apiErrorCodes
+      .filter((code) => !errorCatalogue[code].isUnauthenticated)
+      .map((code) => item('error', code, null)),
   ];
 }
 

@@ -1,5 +1,4 @@
-import type { Reader } from '../../kernel/route.ts';
-import type { Statement } from '../../kernel/table.ts';
+import type { Reader, Statement } from '../../kernel/table.ts';
 import type { CoverageKind } from './table.ts';
 
 /** How often an item was covered, summed over the requested organizations. */

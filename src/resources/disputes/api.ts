@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -20,6 +19,7 @@ import {
   Time,
   textMap,
 } from '../../kernel/schema.ts';
+import { advanceRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
 import { type AdvanceDispute, advanceDispute, disputeDue, disputeMachine } from './machine.ts';
 import { type DisputeRow, disputeStages, disputeStates, disputesTable } from './table.ts';

@@ -1,14 +1,12 @@
-import { type Advance, advance, type Position, type Step } from '../../kernel/advance.ts';
+import { type Advance, advance, catchUp, type Position, type Step } from '../../kernel/advance.ts';
 import { AssertionFailed, unreachable } from '../../kernel/assert.ts';
-import { catchUp } from '../../kernel/auto-advance.ts';
-import type { Due } from '../../kernel/clock.ts';
 import { accepted, type CommandContext, type CommandKind, change } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type ActionOf, defineMachine } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { dayMs } from '../../kernel/time.ts';
+import { type Due, dayMs } from '../../kernel/time.ts';
 import { disputeLost, disputeOpened, disputeWon } from '../../ledger/payment.ts';
 import {
   amountToReturn,

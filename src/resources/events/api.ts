@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
-import { type EventType, presentEvent } from '../../kernel/event.ts';
-import { matchesEventFilter } from '../../kernel/event-filter.ts';
+import { type EventType, matchesEventFilter, presentEvent } from '../../kernel/event.ts';
 import { idFrom, isId } from '../../kernel/ids.ts';
 import { type EventFilter, listHandler, type Route } from '../../kernel/route.ts';
 import { id, list, resource, strict, Time, trailQuery } from '../../kernel/schema.ts';

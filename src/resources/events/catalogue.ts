@@ -19,7 +19,7 @@ export function catalogueOf(resources: readonly AnyResource[]): readonly EventTy
     assert(schema, `the events of ${name} have no schema`);
     return eventTypes(machine).map((type) => {
       const event = examples.get(type);
-      assert(event, `no example emits ${type}`);
+      assert(event, `no example emits ${type}; add one to src/resources/events/examples.ts`);
       const description = machine.eventDescriptions?.[type.slice(name.length + 1)];
       assert(description, `${type} has no description`);
       const payload = JSON.parse(eventPayload(event)) as EventType['payload'];

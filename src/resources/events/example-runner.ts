@@ -1,12 +1,11 @@
 import { defaultApplicationSettings } from '../../kernel/application-settings.ts';
 import { assert } from '../../kernel/assert.ts';
-import type { Due } from '../../kernel/clock.ts';
 import type { Change, CommandContext, CommandKind, LoadedRows, StatefulRow } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import type { EventRow } from '../../kernel/event.ts';
 import { encodeSuffix, formatId, type Id, type IdKind, isId, noApplication } from '../../kernel/ids.ts';
 import type { AnyRow, Instant } from '../../kernel/table.ts';
-import { dayMs } from '../../kernel/time.ts';
+import { type Due, dayMs } from '../../kernel/time.ts';
 
 /** When every example begins. */
 export const startOfExamples: Instant = Date.parse('2026-11-16T09:00:00.000Z');

@@ -9,7 +9,7 @@ import { advanceRefund, refundPayment } from '../refunds/advance.ts';
 import { advanceTransfer, fireTransfer } from '../transfers/advance.ts';
 import { noTransferParams, quoteTransfer, type TransferAction } from '../transfers/machine.ts';
 import { transferDue } from '../transfers/scenario.ts';
-import { createWebhook, giveUpWebhook } from '../webhooks/machine.ts';
+import { createWebhook, disableFailingWebhook } from '../webhooks/machine.ts';
 import { beginTest } from '../webhooks/test-event-commands.ts';
 import { ExampleRunner, type Present, startOfExamples } from './example-runner.ts';
 
@@ -214,5 +214,9 @@ function runWebhooks(runner: ExampleRunner): void {
     sealed: '',
   });
   runner.run(beginTest, { id: runner.last('webhook'), event: null, leaseUntil: startOfExamples });
-  runner.run(giveUpWebhook, { id: runner.last('webhook'), reason: 'gone', failingSince: startOfExamples });
+  runner.run(disableFailingWebhook, {
+    id: runner.last('webhook'),
+    reason: 'gone',
+    failingSince: startOfExamples,
+  });
 }

@@ -2,7 +2,7 @@ import { type RequestContext, reachesApplication } from '../../kernel/command.ts
 import type { EventRow } from '../../kernel/event.ts';
 import { type Id, isId } from '../../kernel/ids.ts';
 import type { Prepare } from '../../kernel/prepare.ts';
-import type { Reader } from '../../kernel/reader.ts';
+import type { Reader } from '../../kernel/table.ts';
 import { findWebhookFor } from '../webhooks/store.ts';
 import type { ReplayEvent, Target } from './commands.ts';
 import { findEvent, findSubscribers } from './store.ts';

@@ -1,7 +1,6 @@
 import type { EventRow } from '../../kernel/event.ts';
 import type { Id, IdKind } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Statement, selectList } from '../../kernel/table.ts';
+import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { wantsEvent } from '../webhooks/delivery-table.ts';
 import { replayEvent } from './commands.ts';
 import { eventsTable } from './table.ts';
@@ -124,7 +123,7 @@ export async function findSourceIds(
 export type FoundEvent = EventRow & { readonly foundBy: string };
 
 /** The first events of a source, starting at an id, without the known ones. */
-export function findEventsBehind(
+export function findNewEvents(
   reader: Rows,
   source: EventSource,
   orgId: Id<'organization'>,

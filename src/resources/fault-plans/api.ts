@@ -1,7 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
-import { faultCodes, faultTargets, isForRoute, isSpared } from '../../kernel/fault.ts';
 import { idFrom, isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { listHandler, type Route } from '../../kernel/route.ts';
@@ -16,7 +15,15 @@ import {
 } from './machine.ts';
 import { prepareCreateFaultPlan } from './prepare.ts';
 import { findFaultPlan } from './store.ts';
-import { type FaultPlanRow, faultPlanStates, faultPlansTable } from './table.ts';
+import {
+  type FaultPlanRow,
+  faultCodes,
+  faultPlanStates,
+  faultPlansTable,
+  faultTargets,
+  isForRoute,
+  isSpared,
+} from './table.ts';
 
 const methods = ['GET', 'POST'] as const;
 

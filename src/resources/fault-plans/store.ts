@@ -1,6 +1,5 @@
 import type { Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Statement, selectList } from '../../kernel/table.ts';
+import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { type FaultPlanRow, faultPlansTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;

@@ -4,15 +4,9 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeVersion, encodeVersion, instantToText } from '../../kernel/list.ts';
-import {
-  type PresentedPage,
-  type Reader,
-  type Route,
-  subresourceHandler,
-  type Versioned,
-} from '../../kernel/route.ts';
+import { type PresentedPage, type Route, subresourceHandler } from '../../kernel/route.ts';
 import { component, id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
-import type { Table } from '../../kernel/table.ts';
+import type { Reader, Table, Versioned } from '../../kernel/table.ts';
 import type { LedgerEntryRow } from '../ledger/table.ts';
 import { LedgerEntrySchema, presentEntry } from '../ledger/views.ts';
 import { paymentStates, paymentsTable } from '../payments/table.ts';

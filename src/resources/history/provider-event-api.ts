@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
-import { listHandler, type Route, subresourceHandler, type Versioned } from '../../kernel/route.ts';
+import { listHandler, type Route, subresourceHandler } from '../../kernel/route.ts';
 import { id, list, resource, Time, trailQuery } from '../../kernel/schema.ts';
-import type { Table } from '../../kernel/table.ts';
+import type { Table, Versioned } from '../../kernel/table.ts';
 import { paymentsTable } from '../payments/table.ts';
 import { transfersTable } from '../transfers/table.ts';
 import { type ProviderEventRow, providerEventsTable } from './provider-event-table.ts';

@@ -9,10 +9,9 @@ import {
   type ReadRequest,
   type Route,
   subresourceHandler,
-  type Versioned,
 } from '../../kernel/route.ts';
 import { idQuery, list, resource, strict, trailQuery } from '../../kernel/schema.ts';
-import type { Table } from '../../kernel/table.ts';
+import type { Table, Versioned } from '../../kernel/table.ts';
 import { accounts } from '../../ledger/accounts.ts';
 import { type RecordKind, records } from '../history/table.ts';
 import { paymentsTable } from '../payments/table.ts';

@@ -1,7 +1,6 @@
 import type { Id } from '../../kernel/ids.ts';
 import type { Role } from '../../kernel/permissions.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Statement, selectList } from '../../kernel/table.ts';
+import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { operatorId } from './invitation-machine.ts';
 import { type InvitationRow, invitationsTable } from './invitation-table.ts';
 

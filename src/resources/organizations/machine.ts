@@ -72,7 +72,6 @@ export const deleteOrganization: PreparedCommand<DeleteOrganization> = {
     if (!organization) return refuse('resource_not_found');
     const refusal = refuseName(organization, name);
     if (refusal) return refusal;
-    const { answer } = accepted([], 'organization', organization);
     const shown = {
       object: 'organization',
       sandbox: true,
@@ -80,7 +79,7 @@ export const deleteOrganization: PreparedCommand<DeleteOrganization> = {
       id: orgId,
       name: organization.name,
     } as const;
-    return { ok: true, changes: [], answer: { ...answer, shown } };
+    return { ok: true, changes: [], answer: { resource: 'organization', row: organization, shown } };
   },
 };
 

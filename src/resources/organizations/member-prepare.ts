@@ -8,15 +8,15 @@ import { findMembers } from './member-store.ts';
 
 /** Creates the password reset link. */
 export const prepareResetMember: Prepare<Pick<ResetMember, 'id'>, ResetMember, undefined> = async (
-  { requested: { id }, request: { context }, submit, refuse: audit },
+  { requested: { id }, request: { context }, submit, submitRefusal },
   { reader, people, publicUrl },
 ) => {
   const members = await findMembers(reader, context.orgId, limits.membersMax);
   const member = members.find((candidate) => candidate.id === id);
-  if (!member) return audit(refuse('resource_not_found'));
+  if (!member) return submitRefusal(refuse('resource_not_found'));
   const { actor } = context;
   assert(actor.kind === 'person', 'only a person creates a link for a member');
   const link = await people.createResetLink(member.email, actor.id);
-  if (!link) return audit(refuse('reset_not_allowed'));
+  if (!link) return submitRefusal(refuse('reset_not_allowed'));
   return submit({ id, url: resetUrl(publicUrl(), link.token), expiresAt: link.expiresAt });
 };

@@ -3,8 +3,7 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Role } from '../../kernel/permissions.ts';
-import type { Reader } from '../../kernel/route.ts';
-import type { Instant, Statement } from '../../kernel/table.ts';
+import type { Instant, Reader, Statement } from '../../kernel/table.ts';
 
 /** A member with the person's name and email address. */
 export interface KnownMember {
@@ -58,9 +57,9 @@ export function findMemberships(
 export async function mayCreateOrganization(
   reader: Pick<Reader, 'rows'>,
   personId: Id<'person'>,
-  isOpen: boolean,
+  isSignUpOpen: boolean,
 ): Promise<boolean> {
-  return isOpen || (await findMemberships(reader, personId)).some(({ role }) => role === 'owner');
+  return isSignUpOpen || (await findMemberships(reader, personId)).some(({ role }) => role === 'owner');
 }
 
 const ownedBy: Statement = {
@@ -71,7 +70,7 @@ const ownedBy: Statement = {
 };
 
 /** Refuses a person who already owns the maximum number of organizations. */
-export async function refuseOrganization(
+export async function refuseTooManyOrganizations(
   reader: Pick<Reader, 'rows'>,
   personId: Id<'person'>,
 ): Promise<Refusal | undefined> {

@@ -1,7 +1,7 @@
-import { clockIdOf } from '../../kernel/clock.ts';
 import { accepted, type Change, type PreparedCommand } from '../../kernel/command.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
+import { clockIdOf } from '../../kernel/time.ts';
 import { moveClock, refuseBusy } from '../clocks/machine.ts';
 import type { ClockRow } from '../clocks/table.ts';
 import type { OrganizationRow } from './table.ts';

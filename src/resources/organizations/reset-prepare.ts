@@ -7,10 +7,10 @@ export const prepareResetOrganization: Prepare<
   Pick<ResetOrganization, 'isPermitted'>,
   ResetOrganization,
   undefined
-> = async ({ requested, request, submit, refuse: audit }, { reader, flush }) => {
+> = async ({ requested, request, submit, submitRefusal }, { reader, flush }) => {
   const refusal = refuseUnpermitted(requested);
   // Check before submitting, because a reset takes an exclusive lock on the organization.
-  if (refusal) return audit(refusal);
+  if (refusal) return submitRefusal(refusal);
   const [appIds] = await Promise.all([findApplicationIds(reader, request.context.orgId), flush.requestLog()]);
   return submit({ ...requested, appIds });
 };

@@ -1,6 +1,5 @@
 import type { Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { type OrganizationRow, organizationsTable } from './table.ts';
 
 const named: Statement = {

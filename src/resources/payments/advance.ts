@@ -1,7 +1,5 @@
-import { type Advance, advance, type Position } from '../../kernel/advance.ts';
+import { type Advance, advance, catchUp, type Position } from '../../kernel/advance.ts';
 import { AssertionFailed, assert, unreachable } from '../../kernel/assert.ts';
-import { catchUp } from '../../kernel/auto-advance.ts';
-import type { Due } from '../../kernel/clock.ts';
 import { accepted, type CommandContext, type CommandKind } from '../../kernel/command.ts';
 import type { DeclineCode } from '../../kernel/decline.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
@@ -9,7 +7,7 @@ import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuseMove } from '../../kernel/machine.ts';
 import { declineOf } from '../../kernel/scenario.ts';
-import { dayMs } from '../../kernel/time.ts';
+import { type Due, dayMs } from '../../kernel/time.ts';
 import { feeOf } from '../../ledger/fee.ts';
 import { authorized, captured, released, settled } from '../../ledger/payment.ts';
 import { settle } from '../../ledger/settlement.ts';

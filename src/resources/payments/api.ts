@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import { declineCodes, findDecline } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { reconciliations } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
@@ -26,8 +26,7 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
-import { reconciliations } from '../../kernel/settlement.ts';
-import { writeRoute } from '../../kernel/write-route.ts';
+import { advanceRoute, writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
 import { type AdvancePayment, advancePayment } from './advance.ts';
 import { attemptNumber, type CreatePayment, createPayment, paymentMachine, returnable } from './machine.ts';

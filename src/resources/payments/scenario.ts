@@ -1,11 +1,9 @@
-import type { Step } from '../../kernel/advance.ts';
+import { type Step, type StepDelaysMs, stepDue } from '../../kernel/advance.ts';
 import { unreachable } from '../../kernel/assert.ts';
-import { type StepDelaysMs, stepDue } from '../../kernel/auto-advance.ts';
-import { type Due, earliest } from '../../kernel/clock.ts';
 import type { DeclineCode } from '../../kernel/decline.ts';
 import { allowedActions } from '../../kernel/machine.ts';
 import { declineOf } from '../../kernel/scenario.ts';
-import { hourMs, minuteMs, secondMs } from '../../kernel/time.ts';
+import { type Due, earliest, hourMs, minuteMs, secondMs } from '../../kernel/time.ts';
 import { payoutAt } from '../../ledger/settlement.ts';
 import { currentScenario, type PaymentAction, paymentMachine, returnable } from './machine.ts';
 import type { PaymentRow } from './table.ts';

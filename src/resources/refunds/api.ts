@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type Id, idFrom } from '../../kernel/ids.ts';
@@ -24,7 +23,7 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
-import { writeRoute } from '../../kernel/write-route.ts';
+import { advanceRoute, writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
 import { type AdvanceRefund, advanceRefund, type RefundPayment, refundPayment } from './advance.ts';
 import { refundMachine } from './machine.ts';

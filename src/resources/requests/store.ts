@@ -1,6 +1,5 @@
 import { firstIdAt, type Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { bucketNames, type MinuteRow, type RequestRow, requestsTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;

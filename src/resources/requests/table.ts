@@ -170,8 +170,8 @@ export interface StoredRequest extends CountedRequest {
   readonly route: string;
   readonly idempotencyKey: string;
   readonly isReplay: boolean;
-  readonly sent: string | null;
-  readonly answered: string | null;
+  readonly requestBody: string | null;
+  readonly responseBody: string | null;
   readonly faultPlanId: Id<'fault_plan'> | null;
 }
 
@@ -179,5 +179,5 @@ export interface StoredRequest extends CountedRequest {
 export interface RequestSink {
   /** Counts a request and returns whether there is room to store it. */
   count(request: CountedRequest): boolean;
-  keep(request: StoredRequest): void;
+  store(request: StoredRequest): void;
 }

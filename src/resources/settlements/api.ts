@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { clockNow } from '../../kernel/clock.ts';
 import { AnyAmount, exact } from '../../kernel/currency.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
@@ -7,6 +6,7 @@ import { limits } from '../../kernel/limits.ts';
 import { dayOf, decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
 import type { ReadRequest, Route, TextAnswer } from '../../kernel/route.ts';
 import { Day, id, list, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
+import { clockNow } from '../../kernel/time.ts';
 import { findClock } from '../clocks/store.ts';
 import { type DayTotalRow, findDays, findLines, findTotals } from './store.ts';
 import type { SettlementLineRow } from './table.ts';

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AnyAmount, exact } from '../../kernel/currency.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { reconciliations } from '../../kernel/ledger.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { listHandler, type Route } from '../../kernel/route.ts';
 import {
@@ -14,7 +15,6 @@ import {
   strict,
   Time,
 } from '../../kernel/schema.ts';
-import { reconciliations } from '../../kernel/settlement.ts';
 import { findTotals, type TotalRow } from './reconciliation-store.ts';
 import { type SettlementLineRow, settlementLinesTable } from './table.ts';
 

@@ -1,7 +1,6 @@
 import type { Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import type { Reconciliation } from '../../kernel/settlement.ts';
-import type { Statement } from '../../kernel/table.ts';
+import type { Reconciliation } from '../../kernel/ledger.ts';
+import type { Reader, Statement } from '../../kernel/table.ts';
 
 export interface TotalRow {
   readonly currency: string;

@@ -1,7 +1,5 @@
-import { type Advance, advance } from '../../kernel/advance.ts';
+import { type Advance, advance, catchUp } from '../../kernel/advance.ts';
 import { assert, unreachable } from '../../kernel/assert.ts';
-import { catchUp } from '../../kernel/auto-advance.ts';
-import type { Due } from '../../kernel/clock.ts';
 import {
   accepted,
   type CommandContext,
@@ -13,13 +11,12 @@ import {
 import { exact } from '../../kernel/currency.ts';
 import { type Refusal, refuse } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
+import type { Entry, Settlement } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuseMove } from '../../kernel/machine.ts';
-import type { Entry } from '../../kernel/posting.ts';
 import type { ProviderMove } from '../../kernel/provider.ts';
 import { failureOf, returnOf } from '../../kernel/scenario.ts';
-import type { Settlement } from '../../kernel/settlement.ts';
-import { hourMs } from '../../kernel/time.ts';
+import { type Due, hourMs } from '../../kernel/time.ts';
 import { settle } from '../../ledger/settlement.ts';
 import { completed, converted, funded, returned, sent, totalOf, unwound } from '../../ledger/transfer.ts';
 import {

@@ -1,5 +1,4 @@
 import { type Static, Type } from 'typebox';
-import { advanceRoute } from '../../kernel/advance-route.ts';
 import type { Resource } from '../../kernel/command.ts';
 import {
   failureDescription,
@@ -8,6 +7,7 @@ import {
   transferFailures,
 } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { reconciliations } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
@@ -32,8 +32,7 @@ import {
   Time,
   text,
 } from '../../kernel/schema.ts';
-import { reconciliations } from '../../kernel/settlement.ts';
-import { writeRoute } from '../../kernel/write-route.ts';
+import { advanceRoute, writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
 import { type AdvanceTransfer, advanceTransfer } from './advance.ts';
 import {

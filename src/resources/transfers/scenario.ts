@@ -1,10 +1,8 @@
-import type { Step } from '../../kernel/advance.ts';
+import { type Step, type StepDelaysMs, stepDue } from '../../kernel/advance.ts';
 import { unreachable } from '../../kernel/assert.ts';
-import { type StepDelaysMs, stepDue } from '../../kernel/auto-advance.ts';
-import { type Due, earliest } from '../../kernel/clock.ts';
 import { failureOf, returnOf } from '../../kernel/scenario.ts';
 import type { Instant } from '../../kernel/table.ts';
-import { hourMs, minuteMs, secondMs } from '../../kernel/time.ts';
+import { type Due, earliest, hourMs, minuteMs, secondMs } from '../../kernel/time.ts';
 import { noTransferParams, type TransferAction, type TransferParams, transferScenarioOf } from './machine.ts';
 import type { TransferRow } from './table.ts';
 

@@ -1,5 +1,5 @@
 import type { Id } from '../../kernel/ids.ts';
-import type { Reconciliation } from '../../kernel/settlement.ts';
+import type { Reconciliation } from '../../kernel/ledger.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const transferStates = [

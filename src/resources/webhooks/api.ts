@@ -1,11 +1,11 @@
 import { Type } from 'typebox';
+import { retryProfileNames } from '../../kernel/application-settings.ts';
 import type { Resource } from '../../kernel/command.ts';
-import { eventFilters } from '../../kernel/event-filter.ts';
+import { eventFilters } from '../../kernel/event.ts';
 import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { shownInstant } from '../../kernel/list.ts';
 import { requestableActions } from '../../kernel/machine.ts';
-import { retryProfileNames } from '../../kernel/retry.ts';
 import { applicationListHandler, applicationSubresourceHandler, type Route } from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import { writeRoute } from '../../kernel/write-route.ts';

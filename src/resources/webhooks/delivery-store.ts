@@ -1,7 +1,6 @@
 import type { EventRow } from '../../kernel/event.ts';
 import type { Id } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Instant, type Statement, selectList } from '../../kernel/table.ts';
+import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { minuteMs } from '../../kernel/time.ts';
 import { eventsTable } from '../events/table.ts';
 import { type AttemptRow, attemptsTable, type DeliveryRow, deliveriesTable } from './delivery-table.ts';

@@ -1,6 +1,5 @@
 import type { RequestedDelivery } from '../../kernel/command.ts';
-import type { EventRow } from '../../kernel/event.ts';
-import { matchesEventFilterSql } from '../../kernel/event-filter.ts';
+import { type EventRow, matchesEventFilterSql } from '../../kernel/event.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 

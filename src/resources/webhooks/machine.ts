@@ -14,8 +14,8 @@ import { formatId, type Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstant } from '../../kernel/list.ts';
 import { type ActionOf, allowedActions, defineMachine, refuseMove } from '../../kernel/machine.ts';
-import { failingMsMax } from '../../kernel/retry.ts';
 import type { Instant } from '../../kernel/table.ts';
+import { dayMs } from '../../kernel/time.ts';
 import { type StoredSecret, type WebhookRow, webhookStates } from './table.ts';
 
 export const webhookMachine = defineMachine<WebhookRow>()({
@@ -232,15 +232,18 @@ export const disableWebhook: CommandKind<{ readonly id: Id<'webhook'> }> = {
   },
 };
 
-export interface GiveUpWebhook {
+export interface DisableFailingWebhook {
   readonly id: Id<'webhook'>;
   readonly reason: 'gone' | 'failing';
   /** Since when all attempts have failed. */
   readonly failingSince: Instant;
 }
 
+/** How long an endpoint may fail continuously before it is disabled. */
+export const failingMsMax = 5 * dayMs;
+
 /** Disables an endpoint automatically. Not if it was enabled again in the meantime, because that restarts the failing period. */
-export const giveUpWebhook: CommandKind<GiveUpWebhook> = {
+export const disableFailingWebhook: CommandKind<DisableFailingWebhook> = {
   name: 'webhooks.give_up',
   success: 'ok',
   reads: readsWebhook,

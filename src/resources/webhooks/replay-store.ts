@@ -1,7 +1,6 @@
 import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Statement, selectList } from '../../kernel/table.ts';
+import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { dueImmediately, wantsEvent } from './delivery-table.ts';
 import type { Pair, Window } from './replay-machine.ts';
 import { type ReplayRow, replaysTable } from './replay-table.ts';

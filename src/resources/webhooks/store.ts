@@ -1,7 +1,6 @@
 import { type RequestContext, reachesApplication } from '../../kernel/command.ts';
 import { type Id, isId } from '../../kernel/ids.ts';
-import type { Reader } from '../../kernel/route.ts';
-import { type Statement, selectList } from '../../kernel/table.ts';
+import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { type WebhookHealth, type WebhookRow, webhookHealthTable, webhooksTable } from './table.ts';
 
 type Rows = Pick<Reader, 'rows'>;

@@ -1,5 +1,5 @@
+import type { RetryProfile } from '../../kernel/application-settings.ts';
 import type { Id } from '../../kernel/ids.ts';
-import type { RetryProfile } from '../../kernel/retry.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
 export const webhookStates = ['enabled', 'disabled'] as const;

@@ -1,18 +1,4 @@
-import { dayMs } from './time.ts';
-
-/**
- * The retry schedule of failed deliveries, by the application clock. Each number is the wait before an attempt, in seconds; a
- * profile has one attempt per wait.
- */
-const retryProfiles = {
-  standard: [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200],
-  fast: [0, 1, 4, 15, 30],
-  none: [0],
-} as const;
-
-export type RetryProfile = keyof typeof retryProfiles;
-
-export const retryProfileNames = Object.keys(retryProfiles) as readonly RetryProfile[];
+import { type RetryProfile, retryProfiles } from '../kernel/application-settings.ts';
 
 /** Jitter only extends the wait. It spreads the retries to receivers that recover at the same time. */
 export const jitterShareMax = 0.05;
@@ -20,9 +6,6 @@ export const jitterShareMax = 0.05;
 const retryAfterSecondsMax = 86_400;
 /** No retry is scheduled further ahead. One that is was scheduled by a clock that has since been set back. */
 export const retryAheadMsMax = (Math.max(43_200 * (1 + jitterShareMax), retryAfterSecondsMax) + 60) * 1_000;
-
-/** How long an endpoint may fail continuously before it is disabled. */
-export const failingMsMax = 5 * dayMs;
 
 /** Milliseconds until the next attempt after `tries` attempts, or null when there is none. `chance` is from 0 to 1. */
 export function waitAfter(

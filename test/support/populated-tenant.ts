@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Route } from '../../src/kernel/route.ts';
 import type { Server } from '../../src/server.ts';
-import { expectOk } from '../support/api-client.ts';
-import { type Tenant, tenant } from '../support/tenant.ts';
+import { expectOk } from './api-client.ts';
+import { type Tenant, tenant } from './tenant.ts';
 
 /** An organization with one record of every kind. Each record contains the organization's mark. */
 export interface PopulatedTenant extends Tenant {
@@ -14,9 +14,9 @@ export interface PopulatedTenant extends Tenant {
 }
 
 /** Nothing listens here. */
-const nowhere = 'http://127.0.0.1:9/';
+export const nowhere = 'http://127.0.0.1:9/';
 /** A fault plan that never matches: only tests create events of this type, and plans skip tests. */
-const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
+export const idlePlan = { on: 'webhooks', fault: { type: 'drop' }, count: 1, eventTypes: ['webhook.tested'] };
 const window = { from: '2026-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', select: 'all' };
 let count = 0;
 
@@ -73,7 +73,7 @@ export function pathOf(route: Pick<Route, 'path'>, ids: Readonly<Record<string, 
   return route.path.replace(/\{\w+\}/, () => {
     const id = ids[kindOf(route)];
     if (id === undefined)
-      throw new Error(`create a record of ${kindOf(route)} in test/security/populated-tenant.ts`);
+      throw new Error(`create a record of ${kindOf(route)} in test/support/populated-tenant.ts`);
     return id;
   });
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jitterShareMax, type RetryProfile, retryAfterOf, retryAheadMsMax, waitAfter } from './retry.ts';
+import type { RetryProfile } from '../kernel/application-settings.ts';
+import { jitterShareMax, retryAfterOf, retryAheadMsMax, waitAfter } from './retry.ts';
 
 const waits = (profile: RetryProfile, chance: number) =>
   Array.from({ length: 12 }, (_one, tries) => waitAfter(profile, tries, 0, chance));

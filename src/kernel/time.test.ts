@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Clock, clockIdOf, clockNow, type Due, earliest } from './clock.ts';
 import { formatId, isId } from './ids.ts';
+import { type Clock, clockIdOf, clockNow, type Due, earliest } from './time.ts';
 
 describe('a clock', () => {
   const wall = Date.parse('2031-03-04T10:00:00.000Z');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { eventFilterCases } from '../../test/model/event-filters.ts';
-import { eventFilters, matchesEventFilter } from './event-filter.ts';
+import { eventFilters, matchesEventFilter } from './event.ts';
 
 test.each(eventFilterCases)('the filters %j match %s: %s', (filters, type, isMatch) => {
   expect(matchesEventFilter(filters, type)).toBe(isMatch);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isForEvent, isForRoute, isInjected, isSpared, patternLength, patternOf } from './fault.ts';
+import { isForEvent, isForRoute, isInjected, isSpared, patternLength, patternOf } from './table.ts';
 
 function hits(seed: number, share: number | null, from = 1, to = 100): readonly number[] {
   const pattern = patternOf({ seed, share });
