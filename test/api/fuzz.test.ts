@@ -15,6 +15,9 @@ import {
   idlePlan,
   type PopulatedTenant,
   pathOf,
+  rowDigestsOf,
+  tablesExcept,
+  traces,
 } from '../support/populated-tenant.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { RouteRecords } from '../support/route-records.ts';
@@ -73,27 +76,9 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
       get: async (path, query) => expectOk(await busy.client.get(path, query)),
     });
     receiver = await openReceiver();
-    const named = await server.database.query<{ name: string }>(
-      {
-        name: '',
-        text: `select table_name::text as name from information_schema.columns
-          where table_schema = 'public' and column_name = 'org_id' order by 1`,
-      },
-      [],
-    );
     // A rejection is audited, and one by `decide` is stored for its idempotency key; otherwise only the request log
     // has a row.
-    const logs = [
-      'audit',
-      'audit_seals',
-      'idempotency',
-      'requests',
-      'request_minutes',
-      'api_key_uses',
-      'coverage',
-    ];
-    tables = named.map(({ name }) => name).filter((name) => !logs.includes(name));
-    expect(tables).toContain('payments');
+    tables = await tablesExcept(server, [...traces, 'audit_seals']);
   });
   afterAll(async () => {
     await receiver?.close();
@@ -185,20 +170,7 @@ describe.each(databaseKinds)('any request on %s', (kind) => {
     return records.idFor(path);
   }
 
-  /** Row counts and digests of all business tables of the organization. */
-  const snapshot = () =>
-    server.database.query<{ name: string; size: number; digest: string }>(
-      {
-        name: '',
-        text: tables
-          .map(
-            (name) => `select '${name}' as name, count(*)::integer as size,
-              md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as digest from ${name} t where org_id = $1`,
-          )
-          .join(' union all '),
-      },
-      [acme.orgId],
-    );
+  const snapshot = () => rowDigestsOf(server, acme.orgId, tables);
 
   const check = <T>(
     values: fc.Arbitrary<T>,

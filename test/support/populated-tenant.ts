@@ -102,13 +102,24 @@ export function bodyOf(
 /** Tables that background workers write. */
 const backgroundTables = ['audit_seals', 'webhook_health', 'announced_work'];
 
+interface RowDigest {
+  readonly name: string;
+  readonly size: number;
+  readonly digest: string;
+}
+
 /** Row digests of all tables of an organization except the given ones. Equal digests mean that nothing changed. */
 export async function rowDigests(
   server: Server,
   orgId: string,
   except: readonly string[] = [],
-): Promise<readonly { readonly name: string; readonly size: number; readonly digest: string }[]> {
+): Promise<readonly RowDigest[]> {
   await Promise.all([server.requestLog.flush(), server.coverage.flush()]);
+  return rowDigestsOf(server, orgId, await tablesExcept(server, [...backgroundTables, ...except]));
+}
+
+/** The tables with rows of organizations, except the given ones. */
+export async function tablesExcept(server: Server, except: readonly string[]): Promise<readonly string[]> {
   const named = await server.database.query<{ name: string }>(
     {
       name: '',
@@ -117,11 +128,17 @@ export async function rowDigests(
     },
     [],
   );
-  const tables = named
-    .map(({ name }) => name)
-    .filter((name) => ![...backgroundTables, ...except].includes(name));
+  const tables = named.map(({ name }) => name).filter((name) => !except.includes(name));
   expect(tables).toContain('payments');
-  return server.database.query(
+  return tables;
+}
+
+export function rowDigestsOf(
+  server: Server,
+  orgId: string,
+  tables: readonly string[],
+): Promise<readonly RowDigest[]> {
+  return server.database.query<RowDigest>(
     {
       name: '',
       text: tables
