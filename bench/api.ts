@@ -18,6 +18,25 @@ export const SEED = {
   ],
 };
 
+/** 400 more keys, each of its own application of the same organization. */
+export const MANY_KEYS = Array.from(
+  { length: 400 },
+  (_, index) => `sbk_sandbox_0123456789abcdefghijABCDEFGH1${String(index).padStart(3, '0')}`,
+);
+
+export const SEED_WITH_MANY_KEYS = {
+  organizations: SEED.organizations.map(({ name, applications }) => ({
+    name,
+    applications: [
+      ...applications,
+      ...MANY_KEYS.map((key, index) => ({
+        name: `bench ${index + 1}`,
+        apiKeys: [{ name: 'bench', key, scopes: ['payments:read', 'payments:write'] }],
+      })),
+    ],
+  })),
+};
+
 const CREATES_AT_ONCE = 50;
 
 export async function createPayment(url: string): Promise<{ paymentId: string; idempotencyKey: string }> {

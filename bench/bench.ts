@@ -4,25 +4,30 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { startPostgres } from '../test/support/postgres.ts';
-import { BENCHMARKS, type BenchmarkName, setUpBenchmarks } from './benchmarks.ts';
+import { type Postgres, startPostgres } from '../test/support/postgres.ts';
+import { BENCHMARKS, type BenchmarkName, type PreparedBench, setUpBenchmarks } from './benchmarks.ts';
 import { measureClock } from './clock.ts';
+import { comparisonTargets, latencyTargets, type Rounds } from './comparisons.ts';
 import { measureCosts } from './costs.ts';
 import { measureDeliveries } from './deliveries.ts';
 import type { Measured } from './measurement.ts';
 import { waitForQuiet } from './neighbours.ts';
 import { measureNodes } from './nodes.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
+import { measurePeers, peersMissed, renderPeers } from './peers.ts';
 import { evaluate, renderResults } from './report.ts';
+import { measureRequestLog } from './request-log.ts';
 import { replaceOthers, replaceSection } from './results.ts';
 import { measureScale, renderScale, SCALE_HEADING, type ScaleContext, scaleMissed } from './scale.ts';
 import { measureStart } from './start.ts';
-import { deliveryTargets, nodeTargets, startTargets } from './targets.ts';
+import { clockTargets, deliveryTargets, logTargets, nodeTargets, startTargets } from './targets.ts';
 import { value } from './value.ts';
 
 const RESULTS = fileURLToPath(new URL('RESULTS.md', import.meta.url));
 /** Minimal tuning; everything else, such as synchronous_commit, has the PostgreSQL default. */
 const POSTGRES_SETTINGS = { shared_buffers: '256MB', max_wal_size: '2GB' };
+
+type BenchContext = Pick<ScaleContext, 'postgres' | 'folder' | 'cleanups' | 'log'>;
 
 await main(process.argv.slice(2));
 
@@ -33,6 +38,10 @@ async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : error}\n${USAGE}\n`);
     process.exitCode = 2;
+    return;
+  }
+  if (options.isHelp) {
+    process.stdout.write(`${USAGE}\n`);
     return;
   }
   const folder = mkdtempSync(path.join(tmpdir(), 'sandbank-bench-'));
@@ -59,10 +68,9 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   log('starting PostgreSQL, fsync on');
   const postgres = await startPostgres({ fsync: true, settings: POSTGRES_SETTINGS });
   cleanups.push(() => postgres.stop());
-  if (options.scale !== undefined) {
-    await benchScale(options, options.scale, { postgres, folder, cleanups, log });
-    return;
-  }
+  const context = { postgres, folder, cleanups, log };
+  if (options.peers.length > 0) return benchPeers(options, context);
+  if (options.scale !== undefined) return benchScale(options, options.scale, context);
   const stage = await setUpBenchmarks(options, postgres, folder, cleanups, log);
   const { benchmarks, baselineDriver, databases } = stage;
 
@@ -74,6 +82,60 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   // Plans for tables that were empty a second ago would be slow for the server and the baseline alike.
   for (const database of databases) await value(database, 'analyze');
 
+  const rounds = await runRounds(options, postgres, benchmarks, log);
+  const remarks = [...stage.remarks];
+  for (const check of stage.checks) {
+    const found = await check();
+    log(found);
+    remarks.push(found);
+  }
+  const { parts } = options;
+  const clock = parts.has('clock') ? await measureClock(context) : [];
+  const deliveries = parts.has('deliveries') ? await measureDeliveries(context) : [];
+  const nodes = parts.has('nodes') ? await measureNodes(context) : [];
+  const costs = parts.has('costs') ? await measureCosts(context) : [];
+  const requestLog = parts.has('log') ? await measureRequestLog(context) : [];
+  const start = parts.has('start') ? await measureStart(context) : undefined;
+  const verdict = evaluate([
+    ...comparisonTargets(rounds),
+    ...latencyTargets(rounds),
+    ...clockTargets(clock),
+    ...deliveryTargets(deliveries),
+    ...nodeTargets(nodes),
+    ...logTargets(requestLog),
+    ...startTargets(start),
+  ]);
+  const postgresVersion = await value(postgres.url, 'show server_version');
+  const results = renderResults(rounds, verdict, {
+    options,
+    postgresVersion,
+    baselineDriver,
+    remarks,
+    clock,
+    deliveries,
+    nodes,
+    costs,
+    requestLog,
+    start,
+  });
+  if (options.isFull) {
+    replaceOthers(RESULTS, SCALE_HEADING, results);
+    process.stdout.write(`${verdict.table}\n`);
+  } else {
+    process.stdout.write(results);
+  }
+  reportMissed(verdict.missed);
+  log(
+    options.isFull ? 'wrote all rounds to bench/RESULTS.md' : 'not a full run: bench/RESULTS.md is unchanged',
+  );
+}
+
+async function runRounds(
+  options: Options,
+  postgres: Postgres,
+  benchmarks: PreparedBench['benchmarks'],
+  log: (line: string) => void,
+): Promise<Rounds> {
   const rounds: Partial<Record<BenchmarkName, Measured>>[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
     const round: Partial<Record<BenchmarkName, Measured>> = {};
@@ -93,57 +155,24 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
     }
     rounds.push(round);
   }
-
-  const remarks = [...stage.remarks];
-  for (const check of stage.checks) {
-    const found = await check();
-    log(found);
-    remarks.push(found);
-  }
-  const clock = options.parts.has('clock') ? await measureClock({ postgres, folder, log }) : [];
-  const deliveries = options.parts.has('deliveries')
-    ? await measureDeliveries({ postgres, folder, log })
-    : [];
-  const nodes = options.parts.has('nodes') ? await measureNodes({ postgres, folder, log }) : [];
-  const costs = options.parts.has('costs') ? await measureCosts({ postgres, folder, log }) : [];
-  const start = options.parts.has('start') ? await measureStart({ folder, log }) : undefined;
-  const verdict = evaluate(rounds, [
-    ...deliveryTargets(deliveries),
-    ...nodeTargets(nodes),
-    ...startTargets(start),
-  ]);
-  const postgresVersion = await value(postgres.url, 'show server_version');
-  const results = renderResults(rounds, verdict, {
-    options,
-    postgresVersion,
-    baselineDriver,
-    remarks,
-    clock,
-    deliveries,
-    nodes,
-    costs,
-    start,
-  });
-  if (options.isFull) {
-    replaceOthers(RESULTS, SCALE_HEADING, results);
-    process.stdout.write(`${verdict.table}\n`);
-  } else {
-    process.stdout.write(results);
-  }
-  for (const line of verdict.missed) process.stdout.write(`MISSED  ${line}\n`);
-  log(
-    options.isFull ? 'wrote all rounds to bench/RESULTS.md' : 'not a full run: bench/RESULTS.md is unchanged',
-  );
+  return rounds;
 }
 
-async function benchScale(
-  options: Options,
-  payments: number,
-  stage: Pick<ScaleContext, 'postgres' | 'folder' | 'cleanups' | 'log'>,
-): Promise<void> {
-  const scale = await measureScale({ ...stage, ...options, payments });
+async function benchScale(options: Options, payments: number, context: BenchContext): Promise<void> {
+  const scale = await measureScale({ ...context, ...options, payments });
   const section = renderScale(scale, new Date().toISOString().slice(0, 10));
   if (options.isFull) replaceSection(RESULTS, SCALE_HEADING, section);
   process.stdout.write(section);
-  for (const line of scaleMissed(scale)) process.stdout.write(`MISSED  ${line}\n`);
+  reportMissed(scaleMissed(scale));
+}
+
+async function benchPeers(options: Options, context: BenchContext): Promise<void> {
+  const measured = await measurePeers({ ...context, ...options });
+  process.stdout.write(renderPeers(measured));
+  reportMissed(peersMissed(measured));
+}
+
+function reportMissed(missed: readonly string[]): void {
+  for (const line of missed) process.stdout.write(`MISSED  ${line}\n`);
+  if (missed.length > 0) process.exitCode = 1;
 }

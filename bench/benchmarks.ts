@@ -9,32 +9,53 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { Postgres } from '../test/support/postgres.ts';
 import { startServer } from '../test/support/processes.ts';
-import { API_KEY, createPayment, createPayments, readPayment, SEED } from './api.ts';
+import {
+  API_KEY,
+  createPayment,
+  createPayments,
+  MANY_KEYS,
+  readPayment,
+  SEED,
+  SEED_WITH_MANY_KEYS,
+} from './api.ts';
 import { baselineStatements, type Statement } from './baseline.ts';
 import { runDriver } from './driver.ts';
 import { FirstReads } from './first-reads.ts';
 import { runLoad } from './load.ts';
 import type { Measurement } from './measurement.ts';
 import type { Options } from './options.ts';
-import { findPgbench, runPgbench } from './pgbench.ts';
-import { createRequests, type NextRequest, PAYMENTS_PATH, readRequests } from './requests.ts';
+import { findPgbench, type Pgbench, runPgbench } from './pgbench.ts';
+import { createPlainTables, plainTablesStatements } from './plain-tables.ts';
+import {
+  createRequests,
+  createRequestsInTurn,
+  type NextRequest,
+  PAYMENTS_PATH,
+  readRequest,
+  readRequests,
+} from './requests.ts';
 import { readTables, sampleCreate } from './sample.ts';
 import { type WalkKind, Walks } from './walk.ts';
 
 const PAYMENTS_READ = 1_000;
 
 export const BENCHMARKS = {
-  baseline: 'baseline: the same rows, one transaction per create',
+  plainTables: 'plain tables: five rows, one transaction per create',
+  baseline: 'baseline: the rows of our schema, one transaction per create',
   postgres: 'creates on PostgreSQL',
+  manyKeys: 'creates on PostgreSQL, 400 API keys',
   pglite: 'creates on PGlite',
+  pgliteManyKeys: 'creates on PGlite, 400 API keys',
   walk: 'walk on PostgreSQL, transitions',
   pgliteWalk: 'walk on PGlite, transitions',
   walkAtOnce: 'walk in one request on PostgreSQL, transitions',
   pgliteWalkAtOnce: 'walk in one request on PGlite, transitions',
-  barePost: 'bare Fastify POST',
+  bareGet: 'bare node:http GET, the bytes of a payment',
   read: 'GET payment on PostgreSQL',
+  pgliteRead: 'GET payment on PGlite',
   firstRead: 'first GET of a payment on PostgreSQL',
-  bareGet: 'bare Fastify GET, the same bytes',
+  page: 'page of 20 payments on PostgreSQL',
+  pglitePage: 'page of 20 payments on PGlite',
 } as const;
 
 export type BenchmarkName = keyof typeof BENCHMARKS;
@@ -57,6 +78,8 @@ export interface PreparedBench {
   readonly checks: readonly (() => Promise<string>)[];
 }
 
+type Where = { readonly databaseUrl: string } | { readonly dataDir: string };
+
 /** Shared context in which the parts of the bench register their benchmarks, databases, remarks and checks. */
 interface Setup {
   readonly options: Options;
@@ -67,7 +90,7 @@ interface Setup {
   readonly databases: string[];
   readonly remarks: string[];
   readonly checks: (() => Promise<string>)[];
-  start(where: { databaseUrl: string } | { dataDir: string }, profile?: string): Promise<string>;
+  start(where: Where, seed?: string): Promise<string>;
   load(url: string, seconds: number, requestsFor: (connection: number) => NextRequest): Promise<Measurement>;
 }
 
@@ -79,8 +102,9 @@ export async function setUpBenchmarks(
   cleanups: (() => Promise<unknown>)[],
   log: (line: string) => void,
 ): Promise<PreparedBench> {
-  const seed = path.join(folder, 'seed.json');
-  writeFileSync(seed, JSON.stringify(SEED));
+  const seeds = { oneKey: path.join(folder, 'seed.json'), manyKeys: path.join(folder, 'many-keys.json') };
+  writeFileSync(seeds.oneKey, JSON.stringify(SEED));
+  writeFileSync(seeds.manyKeys, JSON.stringify(SEED_WITH_MANY_KEYS));
   const setup: Setup = {
     options,
     postgres,
@@ -90,7 +114,8 @@ export async function setUpBenchmarks(
     databases: [],
     remarks: [],
     checks: [],
-    async start(where, profile) {
+    async start(where, seed = seeds.oneKey) {
+      const { profile } = options;
       const nodeArgs = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
       const server = await startServer({ ...where, seed, nodeArgs });
       cleanups.push(() => server.stop());
@@ -99,70 +124,93 @@ export async function setUpBenchmarks(
     load: (url, seconds, requestsFor) =>
       runLoad({ url, warmupMs: options.warmupSeconds * 1000, measureMs: seconds * 1000, requestsFor }),
   };
-
-  log('starting Sandbank on PostgreSQL');
-  const database = await postgres.createDatabase('sandbank_bench');
-  setup.databases.push(database);
-  const url = await setup.start({ databaseUrl: database }, options.profile);
-  const ids = await createPayments(url, options.parts.has('reads') ? PAYMENTS_READ : 1);
-  const answer = path.join(folder, 'answer.json');
-  writeFileSync(answer, await readPayment(url, ids[0] ?? ''));
-  const bare = await startBare(answer, cleanups);
-
-  const baselineDriver = options.parts.has('creates') ? await addBaseline(setup) : 'not used';
-  if (options.parts.has('creates') || options.parts.has('walk')) await addCreates(setup, url);
-  if (options.parts.has('walk')) await addWalks(setup);
-  if (options.parts.has('creates')) {
-    const run = (seconds: number) =>
-      setup.load(bare, seconds, (connection) => createRequests(API_KEY, connection));
-    setup.benchmarks.push({ name: 'barePost', run });
+  const { parts } = options;
+  let baselineDriver = 'not used';
+  if (parts.has('creates') || parts.has('walk') || parts.has('reads')) {
+    const servers = await startBoth(setup, seeds.manyKeys);
+    if (parts.has('creates')) baselineDriver = await addYardsticks(setup, servers);
+    if (parts.has('creates') || parts.has('walk')) addCreates(setup, servers);
+    if (parts.has('walk')) await addWalks(setup);
+    if (parts.has('reads')) await addReads(setup, servers, cleanups);
   }
-  if (options.parts.has('reads')) await addReads(setup, url, bare, ids);
   return { ...setup, baselineDriver };
 }
 
-async function addBaseline(setup: Setup): Promise<string> {
-  const { options, folder } = setup;
+/** The servers for creates and reads. */
+interface Servers {
+  readonly onPostgres: string;
+  readonly onPglite: string;
+}
+
+async function startBoth(setup: Setup, seed: string): Promise<Servers> {
+  setup.log('starting Sandbank on PostgreSQL and PGlite');
+  const databaseUrl = await setup.postgres.createDatabase('sandbank_bench');
+  setup.databases.push(databaseUrl);
+  const onPostgres = await setup.start({ databaseUrl }, seed);
+  const dataDir = path.join(setup.folder, 'data');
+  return { onPostgres, onPglite: await setup.start({ dataDir }, seed) };
+}
+
+/** Adds the two kinds of rows that pgbench inserts: those of plain tables, and those of our schema. */
+async function addYardsticks(setup: Setup, { onPostgres }: Servers): Promise<string> {
+  const plainTables = await setup.postgres.createDatabase('plain_tables');
+  await createPlainTables(plainTables);
+  const { paymentId } = await createPayment(onPostgres);
+  const payment = await readPayment(onPostgres, paymentId);
   setup.log('deriving the baseline from two create requests');
   const baseline = await prepareBaseline(setup.postgres, setup.start);
-  setup.databases.push(baseline.url);
   setup.remarks.push(...baseline.remarks);
+  setup.databases.push(plainTables, baseline.url);
   const pgbench = findPgbench();
-  let runs = 0;
-  const runBaseline = (seconds: number): Promise<Measurement> => {
-    runs += 1;
-    const { statements } = baseline;
-    if (pgbench === undefined) return runDriver(baseline.url, statements, seconds);
-    return runPgbench(pgbench, { databaseUrl: baseline.url, statements, seconds, number: runs, folder });
-  };
-  setup.benchmarks.push({
-    name: 'baseline',
-    async run(seconds) {
-      await runBaseline(options.warmupSeconds);
-      return runBaseline(seconds);
-    },
-  });
+  addTransactions(setup, pgbench, 'plainTables', plainTables, plainTablesStatements(payment));
+  addTransactions(setup, pgbench, 'baseline', baseline.url, baseline.statements);
   return pgbench?.version ?? 'built-in driver: 16 `pg` clients in one Node process (pgbench was not found)';
 }
 
-async function addCreates(setup: Setup, url: string): Promise<void> {
-  setup.log('starting Sandbank on PGlite');
-  const dataDir = path.join(setup.folder, 'data');
-  const embedded = await setup.start({ dataDir }, setup.options.profile);
-  const creates = (serverUrl: string) => (seconds: number) =>
-    setup.load(serverUrl, seconds, (connection) => createRequests(API_KEY, connection));
-  setup.benchmarks.push({ name: 'postgres', run: creates(url) }, { name: 'pglite', run: creates(embedded) });
+function addTransactions(
+  { options, folder, benchmarks }: Setup,
+  pgbench: Pgbench | undefined,
+  name: BenchmarkName,
+  databaseUrl: string,
+  statements: readonly Statement[],
+): void {
+  let runs = 0;
+  const runOnce = (seconds: number): Promise<Measurement> => {
+    runs += 1;
+    if (pgbench === undefined) return runDriver(databaseUrl, statements, seconds);
+    return runPgbench(pgbench, { databaseUrl, statements, seconds, number: runs, folder });
+  };
+  const run = async (seconds: number): Promise<Measurement> => {
+    await runOnce(options.warmupSeconds);
+    return runOnce(seconds);
+  };
+  benchmarks.push({ name, run });
+}
+
+function addCreates(setup: Setup, { onPostgres, onPglite }: Servers): void {
+  const creates = (url: string) => (seconds: number) =>
+    setup.load(url, seconds, (connection) => createRequests(API_KEY, connection));
+  const byManyKeys = (url: string) => (seconds: number) =>
+    setup.load(url, seconds, (connection) => createRequestsInTurn(MANY_KEYS, connection));
+  setup.benchmarks.push(
+    { name: 'postgres', run: creates(onPostgres) },
+    { name: 'pglite', run: creates(onPglite) },
+  );
+  if (!setup.options.parts.has('creates')) return;
+  setup.benchmarks.push(
+    { name: 'manyKeys', run: byManyKeys(onPostgres) },
+    { name: 'pgliteManyKeys', run: byManyKeys(onPglite) },
+  );
 }
 
 /** Uses separate servers and databases, so that rows of the walks do not slow the creates, which have a target. */
 async function addWalks(setup: Setup): Promise<void> {
   setup.log('starting Sandbank for the walks on PostgreSQL and PGlite');
-  const { profile } = setup.options;
   const database = await setup.postgres.createDatabase('sandbank_walk');
   setup.databases.push(database);
-  const onPostgres = new Walks(await setup.start({ databaseUrl: database }, profile));
+  const onPostgres = new Walks(await setup.start({ databaseUrl: database }));
   const dataDir = path.join(setup.folder, 'walk-data');
-  const onPglite = new Walks(await setup.start({ dataDir }, profile));
+  const onPglite = new Walks(await setup.start({ dataDir }));
   const walk = (walks: Walks, kind: WalkKind) => (seconds: number) =>
     setup.load(walks.url, seconds, (connection) => walks.requests(API_KEY, connection, kind));
   setup.benchmarks.push(
@@ -177,26 +225,41 @@ async function addWalks(setup: Setup): Promise<void> {
   );
 }
 
-async function addReads(setup: Setup, url: string, bare: string, ids: readonly string[]): Promise<void> {
-  setup.log('starting Sandbank for the first reads');
+async function addReads(
+  setup: Setup,
+  { onPostgres, onPglite }: Servers,
+  cleanups: (() => Promise<unknown>)[],
+): Promise<void> {
+  setup.log('starting Sandbank for the first reads, and the bare server');
   const database = await setup.postgres.createDatabase('sandbank_first_reads');
-  const unread = await setup.start({ databaseUrl: database }, setup.options.profile);
+  const unread = await setup.start({ databaseUrl: database });
   const { paymentId } = await createPayment(unread);
   const firstReads = new FirstReads(database, paymentId);
   setup.remarks.push(
     `GET reads ${PAYMENTS_READ} payments, which the server has cached and only revalidates; a first GET reads a payment that is not cached.`,
   );
-  const paths = ids.map((id) => `${PAYMENTS_PATH}/${id}`);
-  const reads = (serverUrl: string) => (seconds: number) =>
-    setup.load(serverUrl, seconds, (connection) => readRequests(API_KEY, paths, connection));
+  const answer = path.join(setup.folder, 'answer.json');
+  writeFileSync(answer, await readPayment(unread, paymentId));
+  const bare = await startBare(answer, cleanups);
+  const page = readRequest(API_KEY, PAYMENTS_PATH);
+  const pages = (url: string) => (seconds: number) => setup.load(url, seconds, () => () => page);
+  const reads = async (url: string) => {
+    const paths = (await createPayments(url, PAYMENTS_READ)).map((id) => `${PAYMENTS_PATH}/${id}`);
+    return (seconds: number) =>
+      setup.load(url, seconds, (connection) => readRequests(API_KEY, paths, connection));
+  };
   setup.benchmarks.push(
-    { name: 'read', run: reads(url) },
+    // The bare server does not read the path.
+    { name: 'bareGet', run: pages(bare) },
+    { name: 'read', run: await reads(onPostgres) },
+    { name: 'pgliteRead', run: await reads(onPglite) },
     {
       name: 'firstRead',
       prepare: (seconds) => firstReads.prepare(seconds + setup.options.warmupSeconds),
       run: (seconds) => setup.load(unread, seconds, () => firstReads.requests(API_KEY)),
     },
-    { name: 'bareGet', run: reads(bare) },
+    { name: 'page', run: pages(onPostgres) },
+    { name: 'pglitePage', run: pages(onPglite) },
   );
 }
 
@@ -234,7 +297,7 @@ async function startBare(answer: string, cleanups: (() => Promise<unknown>)[]): 
   });
   cleanups.push(async () => child.kill());
   return new Promise((resolve, reject) => {
-    child.once('exit', (code) => reject(new Error(`The bare Fastify process exited with code ${code}.`)));
+    child.once('exit', (code) => reject(new Error(`The bare server exited with code ${code}.`)));
     child.stdout.once('data', (text: Buffer) => resolve(text.toString().trim()));
   });
 }

@@ -14,6 +14,7 @@ import { waitForQuiet } from './neighbours.ts';
 import { KeyedPost, type NextRequest, PAYMENT_BODY, PAYMENTS_PATH } from './requests.ts';
 
 const TIMERS = 10_000;
+export const CLOCK_SECONDS_MAX = { PostgreSQL: 1, PGlite: 2.5 } as const;
 const DAY_SECONDS = 86_400;
 /** Loads are repeated until all requests are done, so a slow machine needs more of them. A finished load still runs for its full time. */
 const LOAD_MS = 5_000;
@@ -44,7 +45,7 @@ const CASES: readonly ClockCase[] = [
 
 export interface ClockMeasured {
   readonly label: string;
-  readonly database: string;
+  readonly database: keyof typeof CLOCK_SECONDS_MAX;
   readonly timers: number;
   readonly seconds: number;
   readonly isComplete: boolean;

@@ -3,20 +3,19 @@
  * and when the machine is idle again after it, so that background work (request log, sealing, vacuum) is included. Other systems
  * have no such counters, and nothing is measured.
  */
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Postgres } from '../test/support/postgres.ts';
 import { type ServerProcess, startServer } from '../test/support/processes.ts';
 import { API_KEY, createPayments } from './api.ts';
-import { runLoad } from './load.ts';
+import { secondsOf, secondsOfDatabase } from './cpu-time.ts';
+import { countLoad } from './load.ts';
 import { waitForQuiet } from './neighbours.ts';
-import { createRequests, type NextRequest, PAYMENTS_PATH, readRequest, readRequests } from './requests.ts';
+import { createRequests, PAYMENTS_PATH, readRequest, readRequests } from './requests.ts';
 import { Caller, openReceiver, scaleSeed } from './scale-sides.ts';
 import { value } from './value.ts';
 
-const WARMUP_MS = 500;
-const MEASURE_MS = 5_000;
+const LOAD_MS = 5_500;
 const READ = 1_000;
 const BURSTS = 5;
 const BURST = 1_000;
@@ -85,14 +84,14 @@ async function measure(
   const paths = (await createPayments(api.url, READ)).map((id) => `${PAYMENTS_PATH}/${id}`);
   await value(databaseUrl, 'analyze');
   const creates = ({ url }: ServerProcess) =>
-    counted(url, (connection) => createRequests(API_KEY, connection));
+    countLoad(url, LOAD_MS, (connection) => createRequests(API_KEY, connection));
   await creates(api);
   await cost('create, node with role api', api, () => creates(api));
   await cost('GET payment, 1,000 different ones', api, () =>
-    counted(api.url, (connection) => readRequests(API_KEY, paths, connection)),
+    countLoad(api.url, LOAD_MS, (connection) => readRequests(API_KEY, paths, connection)),
   );
   const page = readRequest(API_KEY, PAYMENTS_PATH);
-  await cost('first page of 20 payments', api, () => counted(api.url, () => () => page));
+  await cost('first page of 20 payments', api, () => countLoad(api.url, LOAD_MS, () => () => page));
   await api.stop();
 
   const all = await start('all');
@@ -107,72 +106,6 @@ async function measure(
     return BURSTS * BURST;
   });
   return costs;
-}
-
-/** Number of requests sent, including the warm-up. */
-async function counted(url: string, requestsFor: (connection: number) => NextRequest): Promise<number> {
-  let count = 0;
-  await runLoad({
-    url,
-    warmupMs: WARMUP_MS,
-    measureMs: MEASURE_MS,
-    requestsFor: (connection) => {
-      const next = requestsFor(connection);
-      return () => {
-        count += 1;
-        return next();
-      };
-    },
-  });
-  return count;
-}
-
-/** CPU time of a process with all its threads, without its children. */
-function secondsOf(pid: number): number {
-  const { user, system } = statOf(pid);
-  return (user + system) / ticksPerSecond();
-}
-
-/** CPU time of the postmaster, its current children, and its terminated children. */
-function secondsOfDatabase({ dataDirectory }: Postgres): number {
-  const pid = Number.parseInt(readFileSync(path.join(dataDirectory, 'postmaster.pid'), 'utf8'), 10);
-  const children = readdirSync('/proc').flatMap((name) => {
-    const stat = /^\d+$/.test(name) ? statIfRunning(Number(name)) : undefined;
-    return stat?.parent === pid ? [stat] : [];
-  });
-  // Read last, so that a child that ends meanwhile is at most counted twice, and never missing.
-  const { user, system, endedUser, endedSystem } = statOf(pid);
-  const ofChildren = children.reduce((sum, child) => sum + child.user + child.system, 0);
-  return (ofChildren + user + system + endedUser + endedSystem) / ticksPerSecond();
-}
-
-/** Undefined when the process ended after the folder was listed. */
-function statIfRunning(pid: number): ReturnType<typeof statOf> | undefined {
-  try {
-    return statOf(pid);
-  } catch {
-    return undefined;
-  }
-}
-
-function statOf(pid: number) {
-  const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The program name in brackets may contain spaces.
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map(
-    (at) => fields[at],
-  );
-  return { parent, user, system, endedUser, endedSystem };
-}
-
-let ticks: number | undefined;
-
-function ticksPerSecond(): number {
-  ticks ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
-  return ticks;
 }
 
 export function costLine({ what, count, nodeMicros, databaseMicros, bytes }: Cost): string {

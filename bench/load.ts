@@ -27,7 +27,7 @@ export interface Load {
  */
 export async function runLoad(load: Load): Promise<Measurement> {
   const latencyMicros = createHistogram({ lowest: 1, highest: 60_000_000, figures: 3 });
-  const port = Number(new URL(load.url).port);
+  const { hostname: host, port } = new URL(load.url);
   const connections = load.connections ?? CONNECTIONS;
   const sockets: Socket[] = [];
   let stopping = false;
@@ -106,7 +106,7 @@ export async function runLoad(load: Load): Promise<Measurement> {
           return true;
         },
       };
-      const socket = connect({ host: '127.0.0.1', port, noDelay: true, onread });
+      const socket = connect({ host, port: Number(port), noDelay: true, onread });
       sockets.push(socket);
       open += 1;
       socket.once('connect', send);
@@ -121,4 +121,26 @@ export async function runLoad(load: Load): Promise<Measurement> {
     for (let index = 0; index < connections; index += 1) openConnection(index);
     setTimeout(begin, load.warmupMs);
   });
+}
+
+/** Runs a load for `ms` and returns the number of requests sent, for costs per request. */
+export async function countLoad(
+  url: string,
+  ms: number,
+  requestsFor: (connection: number) => NextRequest,
+): Promise<number> {
+  let count = 0;
+  await runLoad({
+    url,
+    warmupMs: 0,
+    measureMs: ms,
+    requestsFor: (connection) => {
+      const next = requestsFor(connection);
+      return () => {
+        count += 1;
+        return next();
+      };
+    },
+  });
+  return count;
 }

@@ -13,6 +13,19 @@ export interface Measured extends Measurement {
   readonly isQuiet: boolean;
 }
 
+const QUIET_ROUNDS_MIN = 2;
+
+/** The rounds that count: those that started on an otherwise idle machine, or all if fewer than two did. */
+export function roundsThatCount<Round>(
+  rounds: readonly Round[],
+  isQuiet: (round: Round) => boolean,
+): { readonly counted: readonly Round[]; readonly isQuiet: boolean } {
+  const quiet = rounds.filter(isQuiet);
+  return quiet.length >= QUIET_ROUNDS_MIN
+    ? { counted: quiet, isQuiet: true }
+    : { counted: rounds, isQuiet: false };
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;

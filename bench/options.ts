@@ -5,10 +5,16 @@ const SECONDS_MAX = 300;
 const PAYMENTS = 1_000_000;
 const PAYMENTS_MAX = 10_000_000;
 
-const PARTS = ['creates', 'walk', 'reads', 'clock', 'deliveries', 'nodes', 'costs', 'start'] as const;
+const PARTS = ['creates', 'walk', 'reads', 'clock', 'deliveries', 'nodes', 'costs', 'log', 'start'] as const;
 type Part = (typeof PARTS)[number];
 
+export interface Peer {
+  readonly name: string;
+  readonly url: string;
+}
+
 export interface Options {
+  readonly isHelp: boolean;
   readonly rounds: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
@@ -18,6 +24,8 @@ export interface Options {
   readonly isFull: boolean;
   /** Number of payments for `--scale`; undefined without it. */
   readonly scale: number | undefined;
+  /** Other servers for `--peers`; empty without it. */
+  readonly peers: readonly Peer[];
   /** Folder for processor profiles of the server processes. */
   readonly profile: string | undefined;
 }
@@ -30,9 +38,12 @@ export const USAGE = `npm run bench -- [options]
                         run only this part; walk includes the creates that it is compared with
   --scale               compare a million payments with a thousand, nothing else; replaces its section of bench/RESULTS.md
   --payments N          with --scale, the number of payments; prints the results only
+  --peers NAME=URL,...  compare with running Stripe-compatible servers, nothing else; 3 rounds
   --profile DIR         write a .cpuprofile of each server process to DIR
+  --help                print this text
 
-Only a full run, without --quick, --only and --payments, writes bench/RESULTS.md. Other runs print it.`;
+Only a full run, without --quick, --only, --payments and --peers, writes bench/RESULTS.md. Other runs print the results.
+A missed target exits with code 1, an invalid option with code 2.`;
 
 export function parseOptions(argv: readonly string[]): Options {
   const { values } = parseArgs({
@@ -44,21 +55,33 @@ export function parseOptions(argv: readonly string[]): Options {
       only: { type: 'string' },
       scale: { type: 'boolean', default: false },
       payments: { type: 'string' },
+      peers: { type: 'string' },
       profile: { type: 'string' },
+      help: { type: 'boolean', default: false },
     },
   });
-  const { only } = values;
+  const { only, quick } = values;
+  const peers = values.peers === undefined ? [] : values.peers.split(',').map(peerOption);
   const parts = PARTS.filter((part) => only === undefined || only === part);
   if (parts.length === 0) throw new Error(`--only must be one of ${PARTS.join(', ')}.`);
   return {
-    rounds: integerOption('--rounds', values.rounds, values.quick ? 2 : 5, ROUNDS_MAX),
-    seconds: integerOption('--seconds', values.seconds, values.quick ? 2 : 5, SECONDS_MAX),
+    isHelp: values.help,
+    rounds: integerOption('--rounds', values.rounds, quick ? 2 : peers.length > 0 ? 3 : 5, ROUNDS_MAX),
+    seconds: integerOption('--seconds', values.seconds, quick ? 2 : 5, SECONDS_MAX),
     warmupSeconds: 1,
     parts: new Set(parts),
-    isFull: only === undefined && !values.quick && values.payments === undefined,
+    isFull: only === undefined && !quick && values.payments === undefined && peers.length === 0,
     scale: values.scale ? integerOption('--payments', values.payments, PAYMENTS, PAYMENTS_MAX) : undefined,
+    peers,
     profile: values.profile,
   };
+}
+
+function peerOption(text: string): Peer {
+  const [, name = '', url = ''] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (!URL.canParse(url) || !/^http:\/\/[^/]+:\d+\/?$/.test(url))
+    throw new Error(`--peers must be a list of NAME=http://HOST:PORT, not "${text}".`);
+  return { name, url: url.replace(/\/$/, '') };
 }
 
 function integerOption(name: string, text: string | undefined, fallback: number, max: number): number {

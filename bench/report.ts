@@ -1,16 +1,15 @@
 import { cpus } from 'node:os';
 import { BENCHMARKS, type BenchmarkName } from './benchmarks.ts';
 import { type ClockMeasured, clockLine } from './clock.ts';
+import { perSecond, type Rounds } from './comparisons.ts';
 import { type Cost, costLine } from './costs.ts';
 import { type DeliveriesMeasured, deliveriesLine } from './deliveries.ts';
-import { type Measured, median } from './measurement.ts';
+import { median } from './measurement.ts';
 import { type NodesMeasured, nodesLine } from './nodes.ts';
 import type { Options } from './options.ts';
+import { type LogShare, logShareLine } from './request-log.ts';
 import { type StartMeasured, startLine } from './start.ts';
 import type { Target } from './targets.ts';
-
-/** One entry per round; benchmarks that were not selected are absent. */
-export type Rounds = readonly Readonly<Partial<Record<BenchmarkName, Measured>>>[];
 
 export interface RunDetails {
   readonly options: Options;
@@ -21,88 +20,25 @@ export interface RunDetails {
   readonly deliveries: readonly DeliveriesMeasured[];
   readonly nodes: readonly NodesMeasured[];
   readonly costs: readonly Cost[];
+  readonly requestLog: readonly LogShare[];
   readonly start: StartMeasured | undefined;
 }
-
-interface Comparison {
-  readonly what: string;
-  readonly of: BenchmarkName;
-  readonly against: BenchmarkName;
-  /** Undefined where the figure is informational only. */
-  readonly target?: number;
-}
-
-const COMPARISONS: readonly Comparison[] = [
-  {
-    what: 'creates on PostgreSQL relative to the baseline',
-    of: 'postgres',
-    against: 'baseline',
-    target: 1.5,
-  },
-  { what: 'creates on PGlite relative to PostgreSQL', of: 'pglite', against: 'postgres', target: 0.7 },
-  { what: 'GET payment relative to a bare route', of: 'read', against: 'bareGet', target: 0.5 },
-  { what: 'first GET of a payment relative to a bare route', of: 'firstRead', against: 'bareGet' },
-  { what: 'first GET of a payment relative to later ones', of: 'firstRead', against: 'read' },
-  { what: 'walk on PostgreSQL, transitions relative to creates', of: 'walk', against: 'postgres' },
-  { what: 'walk on PGlite, transitions relative to creates', of: 'pgliteWalk', against: 'pglite' },
-  {
-    what: 'walk in one request on PostgreSQL, transitions relative to creates',
-    of: 'walkAtOnce',
-    against: 'postgres',
-  },
-  {
-    what: 'walk in one request on PGlite, transitions relative to creates',
-    of: 'pgliteWalkAtOnce',
-    against: 'pglite',
-  },
-];
-
-const QUIET_ROUNDS_MIN = 2;
 
 export interface Verdict {
   readonly table: string;
   readonly missed: readonly string[];
 }
 
-/**
- * Ratios are computed within a round, where both sides ran under the same conditions, and the result is the median over the
- * rounds. Dividing the medians of both sides would mix a quiet minute with a busy one. For the same reason rounds that started
- * under other load are excluded, as long as at least two quiet rounds remain.
- */
-export function evaluate(rounds: Rounds, others: readonly Target[]): Verdict {
-  const lines = [
-    '| measurement | result | target | ratio | met? | rounds used |',
-    '|---|---|---|---|---|---|',
-  ];
-  const missed: string[] = [];
-  for (const { what, of, against, target } of COMPARISONS) {
-    const pairs = rounds.flatMap((round) => {
-      const [one, other] = [round[of], round[against]];
-      return one === undefined || other === undefined ? [] : [{ one, other }];
-    });
-    if (pairs.length === 0) continue;
-    const quiet = pairs.filter(({ one, other }) => one.isQuiet && other.isQuiet);
-    const counted = quiet.length >= QUIET_ROUNDS_MIN ? quiet : pairs;
-    const ratio = median(counted.map(({ one, other }) => one.ratePerSecond / other.ratePerSecond));
-    const figures = [counted.map(({ one }) => one), counted.map(({ other }) => other)];
-    const cells = [
-      what,
-      figures.map((side) => perSecond(median(side.map(({ ratePerSecond }) => ratePerSecond)))).join(' vs. '),
-      target ?? '',
-      ratio.toFixed(2),
-      target === undefined ? '' : ratio >= target ? 'yes' : '**missed**',
-      counted === quiet
-        ? `${quiet.length} quiet of ${pairs.length}`
-        : `all ${pairs.length}, under other load`,
-    ];
-    lines.push(`| ${cells.join(' | ')} |`);
-    if (target !== undefined && ratio < target) missed.push(`${what}: ${ratio.toFixed(2)}, target ${target}`);
-  }
-  for (const { what, result, target, isMet } of others) {
-    lines.push(`| ${[what, result, target, '', isMet ? 'yes' : '**missed**', ''].join(' | ')} |`);
-    if (!isMet) missed.push(`${what}: ${result}, target ${target}`);
-  }
-  return { table: lines.join('\n'), missed };
+export function evaluate(targets: readonly Target[]): Verdict {
+  const lines = targets.map(({ what, result, ratio, target, isMet, rounds }) => {
+    const met = isMet === undefined ? '' : isMet ? 'yes' : '**missed**';
+    return `| ${[what, result, target ?? '', ratio ?? '', met, rounds ?? ''].join(' | ')} |`;
+  });
+  const head = '| measurement | result | target | ratio | met? | rounds used |\n|---|---|---|---|---|---|';
+  const missed = targets
+    .filter(({ isMet }) => isMet === false)
+    .map(({ what, result, ratio, target }) => `${what}: ${ratio ?? result}, target ${target}`);
+  return { table: [head, ...lines].join('\n'), missed };
 }
 
 export function renderResults(rounds: Rounds, verdict: Verdict, { options, ...details }: RunDetails): string {
@@ -125,7 +61,7 @@ ${facts.join('\n')}
 ${verdict.table}
 
 ${missed}
-${clockSection(details.clock)}${deliveriesSection(details.deliveries)}${nodesAndStart(details)}${costsSection(details.costs)}
+${clockSection(details.clock)}${deliveriesSection(details.deliveries)}${nodesAndStart(details)}${costsSection(details)}
 ## All rounds
 
 Requests or transitions per second; request latencies in milliseconds (median of the percentiles of all rounds);
@@ -155,10 +91,10 @@ function nodesAndStart({ nodes, start }: Pick<RunDetails, 'nodes' | 'start'>): s
   return `\n## Nodes and start\n\n${lines.map((line) => `- ${line}.`).join('\n')}\n`;
 }
 
-function costsSection(costs: readonly Cost[]): string {
-  if (costs.length === 0) return '';
-  const lines = costs.map((one) => `- ${costLine(one)}.`);
-  return `\n## Costs\n\nPer request under full load, including the background work of the following seconds:\n\n${lines.join('\n')}\n`;
+function costsSection({ costs, requestLog }: Pick<RunDetails, 'costs' | 'requestLog'>): string {
+  if (costs.length + requestLog.length === 0) return '';
+  const lines = [...costs.map(costLine), ...requestLog.map((one) => `request log, ${logShareLine(one)}`)];
+  return `\n## Costs\n\nPer request under full load, including the background work of the following seconds:\n\n${lines.map((line) => `- ${line}.`).join('\n')}\n`;
 }
 
 function roundsTable(rounds: Rounds): string {
@@ -183,8 +119,4 @@ function roundsTable(rounds: Rounds): string {
     lines.push(`| ${cells.join(' | ')} |`);
   }
   return lines.join('\n');
-}
-
-function perSecond(rate: number): string {
-  return Math.round(rate).toLocaleString('en-US');
 }

@@ -35,13 +35,29 @@ export function createRequests(apiKey: string, connection: number): NextRequest 
   };
 }
 
-/** Cycles through the given paths; each connection starts at another one. */
+/** Create requests with each API key in turn. */
+export function createRequestsInTurn(apiKeys: readonly string[], connection: number): NextRequest {
+  const next = inTurn(
+    apiKeys.map((apiKey) => createRequests(apiKey, connection)),
+    connection,
+  );
+  return () => next()?.();
+}
+
+/** Cycles through the given paths. */
 export function readRequests(apiKey: string, paths: readonly string[], connection: number): NextRequest {
-  const requests = paths.map((path) => readRequest(apiKey, path));
-  let at = (connection * 7919) % requests.length;
+  return inTurn(
+    paths.map((path) => readRequest(apiKey, path)),
+    connection,
+  );
+}
+
+/** Cycles through the items; each connection starts at another one. */
+export function inTurn<Item>(items: readonly Item[], connection: number): () => Item | undefined {
+  let at = (connection * 7919) % items.length;
   return () => {
-    at = at + 1 === requests.length ? 0 : at + 1;
-    return requests[at];
+    at = at + 1 === items.length ? 0 : at + 1;
+    return items[at];
   };
 }
 
