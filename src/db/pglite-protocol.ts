@@ -8,6 +8,7 @@ export type WorkerRequest =
   | {
       readonly kind: 'execute';
       readonly stream: number;
+      /** Counts the requests of a stream. */
       readonly number: number;
       readonly bytes: Uint8Array;
     }
@@ -21,6 +22,7 @@ export type WorkerAnswer =
   | {
       readonly kind: 'executed';
       readonly stream: number;
+      /** The last request that this answers. It answers all requests after the one that the previous answer named. */
       readonly number: number;
       readonly bytes: Uint8Array;
     }
@@ -42,6 +44,23 @@ export const cleaningMessages: readonly Uint8Array[] = [
   queryMessage('rollback'),
   queryMessage('discard all'),
 ];
+
+/** Asks whether the write-ahead log has grown by 64 MB since the last checkpoint. */
+export const growthMessage = queryMessage(
+  'select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > 67108864 from pg_control_checkpoint()',
+);
+export const checkpointMessage = queryMessage('checkpoint');
+
+/** Whether an answer contains one row with the value true. */
+export function isTrue(answer: Uint8Array): boolean {
+  for (const { type, body } of messagesOf(answer)) if (type === 'D') return body.at(-1) === code('t');
+  return false;
+}
+
+/** Whether the last message of an answer reports a session without a transaction. */
+export function endsIdle(answer: Uint8Array): boolean {
+  return answer.at(-6) === code('Z') && answer.at(-1) === code('I');
+}
 
 /** Why an answer to one of the cleaning messages does not prove that the session is idle; undefined when it does. */
 export function cleaningProblem(answer: Uint8Array): string | undefined {

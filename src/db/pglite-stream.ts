@@ -46,6 +46,8 @@ export class PgliteStream extends Duplex {
   #answered = 0;
   /** Requests of this stream, attaching included, that the worker has not answered. */
   #pending = 0;
+  #unsent: Buffer[] = [];
+  #isScheduled = false;
 
   constructor(worker: Worker, hold: WorkerHold) {
     super();
@@ -59,9 +61,8 @@ export class PgliteStream extends Duplex {
 
   readonly #onAnswer = (answer: WorkerAnswer): void => {
     if (!('stream' in answer) || answer.stream !== this.#stream) return;
-    this.#pending -= 1;
-    this.#hold.release();
     if (answer.kind === 'attached') {
+      this.#release(1);
       this.emit('connect');
       return;
     }
@@ -69,11 +70,13 @@ export class PgliteStream extends Duplex {
       this.destroy(lost('the session of the embedded database belongs to a newer connection'));
       return;
     }
-    this.#answered += 1;
-    if (answer.number !== this.#answered) {
-      this.destroy(lost(`the embedded database answered ${answer.number} instead of ${this.#answered}`));
+    if (answer.number <= this.#answered || answer.number > this.#requested) {
+      const expected = `${this.#answered + 1} to ${this.#requested}`;
+      this.destroy(lost(`the embedded database answered ${answer.number} instead of ${expected}`));
       return;
     }
+    this.#release(answer.number - this.#answered);
+    this.#answered = answer.number;
     const { buffer, byteOffset, byteLength } = answer.bytes;
     this.push(Buffer.from(buffer, byteOffset, byteLength));
   };
@@ -113,31 +116,59 @@ export class PgliteStream extends Duplex {
     done();
   }
 
-  /** pg corks the messages of one query. They reach PGlite as one request, because PGlite answers each request by itself. */
   override _writev(chunks: { chunk: Buffer }[], done: () => void): void {
-    this.#execute(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+    this.#execute(...chunks.map(({ chunk }) => chunk));
     done();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.#worker.off('message', this.#onAnswer);
     this.#worker.off('exit', this.#onExit);
-    this.#hold.release(this.#pending);
-    this.#pending = 0;
+    this.#unsent = [];
+    this.#release(this.#pending);
     done(error);
   }
 
   override _final(done: () => void): void {
+    this.#flush();
     this.push(null);
     done();
   }
 
-  #execute(chunk: Buffer): void {
-    // Terminate would end the only session there is. A separate request closes the database.
-    if (chunk[0] === terminateMessage) return;
+  /**
+   * Sends everything that is written in one turn of the event loop as one request: the messages of a query, and queries that do not wait
+   * for each other, such as `begin` and the first statement. A request costs 60 µs of processor time in addition to its statements.
+   */
+  #execute(...chunks: Buffer[]): void {
+    for (const chunk of chunks) {
+      // Terminate would end the only session there is. A separate request closes the database.
+      if (chunk[0] === terminateMessage) continue;
+      this.#unsent.push(chunk);
+    }
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    process.nextTick(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    if (this.#unsent.length === 0) return;
+    const length = this.#unsent.reduce((sum, chunk) => sum + chunk.length, 0);
+    // Not from the pool of small buffers, because the request takes the memory with it.
+    const bytes = new Uint8Array(length);
+    let at = 0;
+    for (const chunk of this.#unsent) {
+      bytes.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#unsent = [];
     this.#requested += 1;
-    const bytes = new Uint8Array(chunk);
     this.#send({ kind: 'execute', stream: this.#stream, number: this.#requested, bytes }, [bytes.buffer]);
+  }
+
+  #release(requests: number): void {
+    this.#pending -= requests;
+    this.#hold.release(requests);
   }
 
   #send(request: WorkerRequest, transferred: ArrayBuffer[] = []): void {

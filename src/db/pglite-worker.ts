@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { assert } from '../kernel/assert.ts';
+import { openEngine } from './pglite-engine.ts';
 import {
+  checkpointMessage,
   cleaningMessages,
   cleaningProblem,
+  endsIdle,
+  growthMessage,
+  isTrue,
   syncMessage,
   type WorkerAnswer,
   type WorkerRequest,
@@ -24,6 +29,13 @@ interface WorkerData {
   readonly template: string | undefined;
 }
 
+/** Every caller of a batch waits for the whole batch, so it is small: eight reads take about 2 ms. */
+const requestsInBatchMax = 8;
+const bytesInBatchMax = 64 * 1024;
+const requestsBetweenCheckpoints = 1_000;
+/** A checkpoint then no longer waits for a moment without requests. */
+const requestsWithoutCheckpointMax = 20_000;
+
 const port = parentPort;
 assert(port, 'this file is the entry of a worker thread');
 const answer = (message: WorkerAnswer) => {
@@ -38,20 +50,56 @@ const database = await open().catch((error: unknown) => {
 
 /** The stream that owns the session; 0 while there is none. */
 let attached = 0;
+let isSessionIdle = false;
+let requestsSinceCheckpoint = 0;
 
 if (database) {
-  let last: Promise<void> = Promise.resolve();
-  port.on('message', (request: WorkerRequest) => {
-    last = last.then(() => serve(database, request));
+  const waiting: WorkerRequest[] = [];
+  let isServing = false;
+  port.on('message', async (request: WorkerRequest) => {
+    waiting.push(request);
+    if (isServing) return;
+    isServing = true;
+    for (let next = takeNext(waiting); next !== undefined; next = takeNext(waiting)) {
+      await serve(database, next);
+      if (isCheckpointDue(waiting.length)) await checkpoint(database);
+    }
+    isServing = false;
   });
   answer({ kind: 'ready' });
 }
 
+/**
+ * The next request. Waiting `execute` requests of the same stream run as one batch: PGlite answers them in their order,
+ * as PostgreSQL does on a socket, and a call costs 15 µs beside its statements and a message 16 µs.
+ */
+function takeNext(waiting: WorkerRequest[]): WorkerRequest | undefined {
+  for (let one = received(); one !== undefined; one = received()) waiting.push(one);
+  const first = waiting.shift();
+  if (first?.kind !== 'execute') return first;
+  const batch = [first];
+  let bytes = first.bytes.length;
+  for (let next = waiting[0]; batch.length < requestsInBatchMax; next = waiting[0]) {
+    if (next?.kind !== 'execute' || next.stream !== first.stream) break;
+    bytes += next.bytes.length;
+    if (bytes > bytesInBatchMax) break;
+    batch.push(next);
+    waiting.shift();
+  }
+  if (batch.length === 1) return first;
+  const { number } = batch.at(-1) ?? first;
+  return { ...first, number, bytes: joined(batch.map((one) => one.bytes)) };
+}
+
+function received(): WorkerRequest | undefined {
+  return port === null ? undefined : (receiveMessageOnPort(port)?.message as WorkerRequest | undefined);
+}
+
 async function open(): Promise<PGlite> {
   if (dataDirectory === undefined)
-    return PGlite.create(template === undefined ? {} : { loadDataDir: await unzipped(template) });
+    return openEngine(template === undefined ? {} : { loadDataDir: await unzipped(template) });
   if (!existsSync(dataDirectory)) await createDatabase(dataDirectory);
-  return PGlite.create({ dataDir: dataDirectory });
+  return openEngine({ dataDir: dataDirectory });
 }
 
 /** PGlite unpacks a tar file in memory; unzipping it as well takes PGlite three times as long as it takes Node. */
@@ -93,7 +141,24 @@ async function serve(pglite: PGlite, request: WorkerRequest): Promise<void> {
     return;
   }
   const bytes = await execute(pglite, request.bytes);
+  isSessionIdle = endsIdle(bytes);
+  requestsSinceCheckpoint += 1;
   answer({ kind: 'executed', stream, number: request.number, bytes });
+}
+
+/** Only between transactions, so that the checkpoint does not become part of a caller's transaction. */
+function isCheckpointDue(waiting: number): boolean {
+  const least = waiting === 0 ? requestsBetweenCheckpoints : requestsWithoutCheckpointMax;
+  return requestsSinceCheckpoint >= least && isSessionIdle && attached !== 0;
+}
+
+/**
+ * PGlite has no checkpointer process: without this, the write-ahead log grows until the server stops, and a start after a kill replays
+ * all of it. A checkpoint takes 0.1 to 0.2 s.
+ */
+async function checkpoint(pglite: PGlite): Promise<void> {
+  requestsSinceCheckpoint = 0;
+  if (isTrue(await execute(pglite, growthMessage))) await execute(pglite, checkpointMessage);
 }
 
 /**
