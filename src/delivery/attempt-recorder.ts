@@ -6,6 +6,8 @@ export interface AttemptRecorderSettings extends DisableSettings {
   /** The endpoints that this process releases when it records the batch. */
   readonly releasedBy: (batch: readonly RecordedAttempt[]) => readonly string[];
   readonly onRecorded: (batch: readonly RecordedAttempt[]) => void;
+  /** Whether further attempts are in flight. */
+  readonly expectsMore?: () => boolean;
 }
 
 /** A completed attempt and its claimed delivery. */
@@ -24,6 +26,11 @@ const batchMax = 256;
 const batchBytesMax = 512 * 1024;
 /** While the unwritten attempts exceed this size, the deliverer starts no further attempt. */
 const pendingBytesMax = 8 * 1024 * 1024;
+/**
+ * When attempts completed during a write and others are in flight, the next write waits this long for more of them. Without
+ * the wait, 1,000 deliveries were written 12 at a time, each time with a commit.
+ */
+const gatherMs = 20;
 const attemptsMax = 60;
 const pauseMs = 250;
 
@@ -78,8 +85,15 @@ export class AttemptRecorder {
       await this.#write(batch);
       for (const { resolve } of batch) resolve();
       this.#settings.onRecorded(batch);
+      await this.#gather();
     }
     this.#isRunning = false;
+  }
+
+  async #gather(): Promise<void> {
+    const isWorthIt = this.#pending.length > 0 && this.#pending.length < batchMax && !this.isFull;
+    if (isWorthIt && !this.#isStopping && this.#settings.expectsMore?.())
+      await new Promise((resolve) => setTimeout(resolve, gatherMs));
   }
 
   #nextBatch(): readonly Pending[] {
@@ -123,5 +137,7 @@ function bytesOf({ responseBody, responseHeaders, requestHeaders, copies }: Mark
 }
 
 function headerBytes(headers: Readonly<Record<string, string>> | null): number {
-  return Object.entries(headers ?? {}).reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  let bytes = 0;
+  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
+  return bytes;
 }

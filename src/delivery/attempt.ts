@@ -95,7 +95,8 @@ async function sendAttempt(
   const { orgId, webhookId, eventId, url } = claim;
   const sentAt = wallClock();
   const at = appTime(claim, sentAt);
-  const payload = eventPayload({ ...claim, id: eventId, createdAt: claim.eventAt });
+  const { requestId, type, sequence, data, eventAt: createdAt } = claim;
+  const payload = eventPayload({ id: eventId, requestId, type, sequence, data, createdAt });
   const secrets = openSecrets(vault, claim.secrets, belongsTo(orgId, webhookId), sentAt);
   const requestHeaders = {
     'content-type': 'application/json',
@@ -118,9 +119,7 @@ async function sendAttempt(
   if (!outcome) return undefined;
   const { retryAfterSeconds, ...response } = outcome;
   const isDelivered = response.error === null;
-  const jitter = engine.idGenerator.fraction(`${claim.id} ${claim.attempts}`);
-  const profile = claim.trigger === 'test' ? 'none' : claim.retryProfile;
-  const wait = isDelivered ? null : waitAfter(profile, claim.tries + 1, retryAfterSeconds, jitter);
+  const wait = isDelivered ? null : retryWait(claim, retryAfterSeconds, engine);
   return {
     orgId,
     deliveryId: claim.id,
@@ -137,6 +136,16 @@ async function sendAttempt(
     faultPlanId: claim.attempts === 0 ? claim.faultPlanId : null,
     copies,
   };
+}
+
+/** Milliseconds until the next attempt after a failed one, or null when there is none. */
+function retryWait(
+  { id, attempts, tries, trigger, retryProfile }: ClaimedDelivery,
+  retryAfterSeconds: number,
+  engine: AttemptSettings['engine'],
+): number | null {
+  const jitter = engine.idGenerator.fraction(`${id} ${attempts}`);
+  return waitAfter(trigger === 'test' ? 'none' : retryProfile, tries + 1, retryAfterSeconds, jitter);
 }
 
 /**

@@ -77,7 +77,7 @@ export class DeliveryCapacity {
     }
     event.claims += 1;
     this.#claimsBy.add(claimed.orgId, 1);
-    const claim = { ...claimed, data: event.data };
+    const claim = event.data === claimed.data ? claimed : { ...claimed, data: event.data };
     this.#claims.add(claim);
     return claim;
   }

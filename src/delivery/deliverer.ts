@@ -59,6 +59,7 @@ export class Deliverer {
       ...settings,
       releasedBy: (batch) => this.#idleQueues(batch).map(({ endpoint }) => endpoint.webhookId),
       onRecorded: (batch) => this.#onRecorded(batch),
+      expectsMore: () => this.sending > 0,
     });
   }
 

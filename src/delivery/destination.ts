@@ -10,6 +10,19 @@ export interface Destination {
  * host reach the same machine. `URL` has already normalized decimal, octal and mixed-case spellings.
  */
 export function destinationOf(url: string): Destination {
+  const cached = destinations.get(url);
+  if (cached) return cached;
+  const destination = parsedDestination(url);
+  if (destinations.size >= destinationsMax) destinations.clear();
+  destinations.set(url, destination);
+  return destination;
+}
+
+/** The limits check the destination three times per request, and parsing a URL takes 1 µs. */
+const destinationsMax = 1_000;
+const destinations = new Map<string, Destination>();
+
+function parsedDestination(url: string): Destination {
   const { hostname, host } = new URL(url);
   const name = hostname.replace(/\.$/, '');
   const isLoopback =

@@ -26,6 +26,8 @@ export class EndpointQueue {
   readonly endpoint: EndpointKey;
   readonly #waiting: ClaimedDelivery[] = [];
   readonly #sending = new Set<ClaimedDelivery>();
+  /** How many of them are reordered. */
+  #reordered = 0;
   #limit: number = limits.webhookConcurrencyDefault;
   #averageMs: number | undefined;
   #failures = 0;
@@ -87,7 +89,7 @@ export class EndpointQueue {
   peek(): ClaimedDelivery | undefined {
     const [first] = this.#waiting;
     if (!first || this.#sending.size >= this.#currentLimit) return undefined;
-    const isExclusive = first.isReordered || [...this.#sending].some(({ isReordered }) => isReordered);
+    const isExclusive = first.isReordered || this.#reordered > 0;
     return isExclusive && this.#sending.size > 0 ? undefined : first;
   }
 
@@ -95,12 +97,14 @@ export class EndpointQueue {
   next(): ClaimedDelivery | undefined {
     if (!this.peek()) return undefined;
     const claim = this.#waiting.shift();
-    if (claim) this.#sending.add(claim);
+    if (!claim) return undefined;
+    this.#sending.add(claim);
+    if (claim.isReordered) this.#reordered += 1;
     return claim;
   }
 
   complete(claim: ClaimedDelivery, durationMs: number, isDelivered: boolean): void {
-    this.#sending.delete(claim);
+    if (this.#sending.delete(claim) && claim.isReordered) this.#reordered -= 1;
     this.#failures = isDelivered ? 0 : this.#failures + 1;
     this.#averageMs =
       this.#averageMs === undefined

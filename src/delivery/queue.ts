@@ -2,6 +2,7 @@ import { encodeArray } from '../db/array.ts';
 import type { Database } from '../db/database.ts';
 import { sortedOrganizations } from '../engine/clearing.ts';
 import type { Instant } from '../kernel/table.ts';
+import type { StoredSecret } from '../resources/webhooks/table.ts';
 import { retryAheadMsMax } from './retry.ts';
 import {
   type ClaimedDelivery,
@@ -71,14 +72,18 @@ export class DeliveryQueue {
       sortedOrganizations(sorted.map(({ orgId }) => orgId)),
       Math.max(0, Math.floor(bytesMax)),
     ]);
-    // Deliveries of the same event share one string.
+    // Deliveries of the same event share one string, and those of the same endpoint its secrets.
     const dataByEvent = new Map<string, string>();
-    for (const { orgId, eventId, data } of rows)
+    const secretsByText = new Map<string, readonly StoredSecret[]>();
+    for (const { orgId, eventId, data, secrets } of rows) {
       if (data !== null) dataByEvent.set(`${orgId} ${eventId}`, data);
-    const claims = rows.map(({ hasMore: _, ...row }) => {
+      if (!secretsByText.has(secrets)) secretsByText.set(secrets, JSON.parse(secrets));
+    }
+    const claims = rows.map((row) => {
       const data = dataByEvent.get(`${row.orgId} ${row.eventId}`);
       if (data === undefined) throw new Error(`the claim of ${row.id} has no event data`);
-      return { ...row, data, isReordered: false };
+      const secrets = secretsByText.get(row.secrets) ?? [];
+      return Object.assign(row, { data, secrets, isReordered: false });
     });
     return { claims, hasMore: rows[0]?.hasMore ?? false };
   }
@@ -86,7 +91,8 @@ export class DeliveryQueue {
   /** Records attempts, and releases the given endpoints to other processes. */
   async mark(attempts: readonly MarkedAttempt[], releasedWebhookIds: readonly string[]): Promise<void> {
     const copies = attempts.flatMap(copiesOf);
-    await this.#database.query(copies.length === 0 ? mark : markWithCopies, [
+    const statement = copies.length === 0 ? mark : markWithCopies;
+    const values = [
       ...markedColumns.map(([property, , type]) =>
         encodeArray(
           type,
@@ -102,7 +108,10 @@ export class DeliveryQueue {
           copies.map((copy) => copy[property]),
         ),
       ),
-    ]);
+    ];
+    const [result] = await this.#database.query<{ readonly marked: number }>(statement, values);
+    // A row that changed while the statement ran was not found at its old place. What is marked is not marked again.
+    if ((result?.marked ?? 0) < attempts.length) await this.#database.query(statement, values);
   }
 
   /** Ends leases of this process early. An unsent delivery returns to its previous state; a sent one may have arrived. */

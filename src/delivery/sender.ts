@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { limits } from '../kernel/limits.ts';
 import { type AddressGuard, AddressRefused } from './address-guard.ts';
+import { Exchange, type ReceivedResponse } from './exchange.ts';
 import { retryAfterOf } from './retry.ts';
 
 /** The outcome of one request to a receiver. */
@@ -27,6 +29,22 @@ export interface SendOptions {
 }
 
 const headerBytesMax = 16 * 1024;
+/** URLs whose parts are cached: a delivery parsed its URL six times, at 1 µs each. */
+const targetsMax = 1_000;
+
+/** Where a URL leads, or why this server does not send there. */
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+  readonly problem: string | null;
+}
+
+const noResponse = {
+  responseStatus: null,
+  responseHeaders: null,
+  responseBody: null,
+  retryAfterSeconds: 0,
+} as const;
 
 /**
  * Sends one request, with bounded time and memory whatever the receiver does: the timeout covers everything from the DNS lookup
@@ -36,15 +54,17 @@ const headerBytesMax = 16 * 1024;
 export class Sender {
   readonly #guard: AddressGuard;
   readonly #agent: Agent;
-  readonly #open = new Set<AbortController>();
+  readonly #open = new Set<Exchange>();
+  readonly #targets = new Map<string, Target>();
   #isStopped = false;
 
   constructor(guard: AddressGuard) {
     this.#guard = guard;
     this.#agent = new Agent({
       connect: { lookup: guard.lookup, timeout: limits.webhookTimeoutMs },
-      headersTimeout: limits.webhookTimeoutMs,
-      bodyTimeout: limits.webhookTimeoutMs,
+      // The timer of `send` covers headers and body.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       maxHeaderSize: headerBytesMax,
     });
   }
@@ -55,73 +75,91 @@ export class Sender {
     headers: Readonly<Record<string, string>>,
     body: string | Readable | null,
     wallClock: () => number,
-    {
-      method = 'POST',
-      timeoutMs = limits.webhookTimeoutMs,
-      closesConnection = false,
-      signal,
-    }: SendOptions = {},
+    options: SendOptions = {},
   ): Promise<Outcome | undefined> {
     const startedAt = performance.now();
-    const elapsedMs = () => Math.round(performance.now() - startedAt);
-    const noResponse = {
-      responseStatus: null,
-      responseHeaders: null,
-      responseBody: null,
-      retryAfterSeconds: 0,
-    };
-    // The connection checks host names when it resolves them. A literal IP address is never resolved, so it is checked here.
-    const problem = this.#guard.problemAsWritten(url);
-    if (problem !== null) return { ...noResponse, durationMs: elapsedMs(), error: problem };
-    const controller = new AbortController();
-    let isTimedOut = false;
-    const timer = setTimeout(() => {
-      isTimedOut = true;
-      controller.abort();
-    }, timeoutMs);
-    const abortSignal = signal ? AbortSignal.any([controller.signal, signal]) : controller.signal;
-    this.#open.add(controller);
+    const target = this.#targetOf(url);
+    if (target.problem !== null) return { ...noResponse, durationMs: 0, error: target.problem };
     try {
-      const response = await request(url, {
-        dispatcher: this.#agent,
-        method,
-        headers,
-        body,
-        reset: closesConnection,
-        signal: abortSignal,
-      });
-      const { statusCode } = response;
-      const responseHeaders = textHeaders(response.headers);
-      const responseBody = await firstBytes(response.body, limits.webhookResponseBytesMax);
+      const response = await this.#exchange(target, headers, body, options);
       if (this.#isStopped) return undefined;
       return {
-        responseStatus: statusCode,
-        responseHeaders,
-        responseBody,
-        durationMs: elapsedMs(),
-        error: problemOfStatus(statusCode),
-        retryAfterSeconds: retryAfterOf(responseHeaders['retry-after'], responseHeaders.date, wallClock()),
+        responseStatus: response.status,
+        responseHeaders: response.headers,
+        responseBody: response.body,
+        durationMs: Math.round(performance.now() - startedAt),
+        error: problemOfStatus(response.status),
+        retryAfterSeconds: retryAfterOf(response.headers['retry-after'], response.headers.date, wallClock()),
       };
     } catch (error) {
       if (this.#isStopped) return undefined;
       return {
         ...noResponse,
-        durationMs: elapsedMs(),
-        error: isTimedOut ? timeoutMessage(timeoutMs) : connectionErrorMessage(error, url),
+        durationMs: Math.round(performance.now() - startedAt),
+        error: error instanceof TimedOut ? error.message : connectionErrorMessage(error, url),
       };
-    } finally {
-      clearTimeout(timer);
-      this.#open.delete(controller);
     }
+  }
+
+  #exchange(
+    { origin, path }: Target,
+    headers: Readonly<Record<string, string>>,
+    body: string | Readable | null,
+    { method = 'POST', timeoutMs = limits.webhookTimeoutMs, closesConnection = false, signal }: SendOptions,
+  ): Promise<ReceivedResponse> {
+    return new Promise((resolve, reject) => {
+      const exchange = new Exchange(
+        body,
+        limits.webhookResponseBytesMax,
+        (response) => {
+          end();
+          resolve(response);
+        },
+        (error) => {
+          end();
+          reject(error);
+        },
+      );
+      const timer = setTimeout(() => exchange.abort(new TimedOut(timeoutMessage(timeoutMs))), timeoutMs);
+      const onAbort = () => exchange.abort(signal?.reason);
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+        this.#open.delete(exchange);
+      };
+      this.#open.add(exchange);
+      // An examination sends many requests at once with one signal.
+      if (signal) setMaxListeners(0, signal);
+      signal?.addEventListener('abort', onAbort);
+      if (signal?.aborted) return onAbort();
+      this.#agent.dispatch({ origin, path, method, headers, body, reset: closesConnection }, exchange);
+    });
+  }
+
+  /**
+   * The connection checks host names when it resolves them. A literal IP address is never resolved, so it is checked here. Both
+   * depend on nothing but the URL.
+   */
+  #targetOf(url: string): Target {
+    const cached = this.#targets.get(url);
+    if (cached) return cached;
+    const problem = this.#guard.problemAsWritten(url);
+    const { origin, pathname, search } = new URL(problem === null ? url : 'http://refused.invalid');
+    const target = { origin, path: `${pathname}${search}`, problem };
+    if (this.#targets.size >= targetsMax) this.#targets.clear();
+    this.#targets.set(url, target);
+    return target;
   }
 
   /** Aborts the in-flight requests. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const controller of this.#open) controller.abort();
+    for (const exchange of this.#open) exchange.abort(new Error('The sender has stopped.'));
     await this.#agent.destroy();
   }
 }
+
+class TimedOut extends Error {}
 
 const timeoutMessage = (ms: number = limits.webhookTimeoutMs) =>
   `Timeout: no answer within ${Math.round(ms / 1_000)} seconds.`;
@@ -131,38 +169,6 @@ function problemOfStatus(status: number): string | null {
   if (status >= 300 && status < 400) return `Status ${status}: redirects are not followed.`;
   if (status === 410) return 'Status 410: the receiver is gone, so the endpoint was disabled.';
   return `Status ${status}: only 2xx counts as delivered.`;
-}
-
-/** The start of a body as text that a database can store. Stops reading an endless response when there is enough of it. */
-async function firstBytes(
-  body: AsyncIterable<Buffer> & { destroy(): unknown },
-  bytesMax: number,
-): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= bytesMax) break;
-    }
-  } catch {
-    // The status has arrived and decides the outcome, so an incomplete body does not matter.
-  }
-  body.destroy();
-  const text = Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
-  return text.replaceAll('\u0000', '\ufffd').toWellFormed();
-}
-
-function textHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      [value ?? []].flat().join(', ').replaceAll('\u0000', '\ufffd').toWellFormed(),
-    ]),
-  );
 }
 
 const messagesByCode: Readonly<Record<string, (host: string) => string>> = {
