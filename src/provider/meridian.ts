@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Notice, Provider, ProviderMove } from '../kernel/provider.ts';
+import { rememberLast } from './remember-last.ts';
 
 /**
  * A modern card processor: it responds at once, notifies of every transition exactly once and in order, uses lower-case event
@@ -45,9 +46,7 @@ function token(kind: string, text: string): string {
   return `${kind}_${hash('sha256', `meridian ${text}`, 'base64url').replace(/[-_]/g, '').slice(0, 24)}`;
 }
 
-function transactionId(subjectId: string): string {
-  return token(prefix[kindOf(subjectId)], subjectId);
-}
+const transactionId = rememberLast((subjectId) => token(prefix[kindOf(subjectId)], subjectId));
 
 /** Determined by the id inside the subject, because a report may name an unknown transaction. */
 function kindOf(subjectId: string): keyof typeof prefix {
@@ -56,7 +55,8 @@ function kindOf(subjectId: string): keyof typeof prefix {
   return subjectId.startsWith('dsp_') ? 'dispute' : 'payment';
 }
 
-const eventId = (subjectId: string, version: number): string => token('ev', `${subjectId} ${version}`);
+const eventToken = rememberLast((text) => token('ev', text));
+const eventId = (subjectId: string, version: number): string => eventToken(`${subjectId} ${version}`);
 
 function notices(move: ProviderMove): readonly Notice[] {
   const { record, subjectId, recordId, causeId, version, action, amount, currency, failureCode, at } = move;

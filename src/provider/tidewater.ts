@@ -1,6 +1,7 @@
 import { findCurrency } from '../kernel/currency.ts';
 import type { Notice, Provider, ProviderMove } from '../kernel/provider.ts';
 import { digitsOf } from './digits.ts';
+import { rememberLast } from './remember-last.ts';
 
 /**
  * An old-fashioned bank gateway: numeric ids, states in capitals, amounts as decimal text. Its messages are late and
@@ -46,13 +47,10 @@ const transferStates: Readonly<Record<string, string>> = {
   cancel: 'WITHDRAWN',
 };
 
-function transactionId(subjectId: string): string {
-  return `TW${digitsOf(`tidewater ${subjectId}`, 14)}`;
-}
+const transactionId = rememberLast((subjectId) => `TW${digitsOf(`tidewater ${subjectId}`, 14)}`);
 
-function eventId(subjectId: string, version: number): string {
-  return digitsOf(`tidewater ${subjectId} ${version}`, 18);
-}
+const eventDigits = rememberLast((text) => digitsOf(`tidewater ${text}`, 18));
+const eventId = (subjectId: string, version: number): string => eventDigits(`${subjectId} ${version}`);
 
 function notice(move: ProviderMove, id: string, state: string, about: number): Notice {
   const { record, recordId, causeId, amount, currency, failureCode } = move;

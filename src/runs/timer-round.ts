@@ -4,7 +4,7 @@ import type { Answer, CommandKind, RequestContext, Submission } from '../kernel/
 import type { Instant, Reader } from '../kernel/table.ts';
 import type { Effect } from '../resources/clocks/machine.ts';
 import { findDue } from '../resources/clocks/store.ts';
-import { type FireTimers, fireTimers } from '../resources/clocks/timer-commands.ts';
+import { type FireTimers, fireTimersOf } from '../resources/clocks/timer-commands.ts';
 import { applicationOf } from './advance-context.ts';
 
 export interface TimerRoundSettings {
@@ -96,7 +96,8 @@ async function fireWithRetries(
 ): Promise<Round | Answer> {
   for (let attempt = 1; ; attempt += 1) {
     const attemptSuffix = attempt === 1 ? suffix : steps.bookkeeping();
-    const answer = await engine.submit(stepOf(context, attemptSuffix, fireTimers, input, wallClock()));
+    const kind = fireTimersOf(input.timers);
+    const answer = await engine.submit(stepOf(context, attemptSuffix, kind, input, wallClock()));
     if (answer.code === null && !answer.isReplay)
       return { happened: answer.result.happened, isLast: false, isUnsure: attempt > 1 };
     if (answer.code !== 'service_unavailable' || attempt >= attemptsMax) return answer;

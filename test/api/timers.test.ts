@@ -773,7 +773,7 @@ describe.each(databaseKinds)('timers on %s', (kind) => {
         idGenerator: server.engine.idGenerator,
         submit: async (submitted: Submission): Promise<EngineAnswer> => {
           const answer = await server.engine.submit(submitted);
-          if (submitted.kind !== fireTimers || isLost) return answer;
+          if (submitted.kind.name !== fireTimers.name || isLost) return answer;
           isLost = true;
           return refusalAnswer(refuse('service_unavailable'), submitted.context.requestId, '');
         },

@@ -85,16 +85,17 @@ type Rows = Pick<LoadedRows, 'get'>;
 
 /** The same by record id, for any row type. */
 interface TimedKind {
-  readonly due: (id: string, rows: Rows) => DueStep | null;
+  /** Whether its steps need additional rows. */
+  readonly readsMore: boolean;
+  readonly due: (row: StatefulRow) => DueStep | null;
   readonly thenReads: (id: string, rows: Rows) => readonly Read[];
 }
 
 function timedKind<Row extends StatefulRow>(kind: IdKind, { due, thenReads }: Timed<Row>): TimedKind {
   return {
-    due: (id, rows) => {
-      const row = rows.get<Row>(kind, id);
-      return row === undefined ? null : due(row);
-    },
+    readsMore: thenReads !== undefined,
+    // The kind of a record is also the kind of its row.
+    due: (row) => due(row as Row),
     thenReads: (id, rows) => {
       const row = rows.get<Row>(kind, id);
       return row === undefined ? [] : (thenReads?.(row) ?? []);
@@ -157,6 +158,19 @@ export const fireTimers: CommandKind<FireTimers, Pick<TimerRound, 'happened'>> =
   },
 };
 
+const { thenReads: _, ...withoutThenReads } = fireTimers;
+
+/**
+ * The same for records whose steps need no further rows. A command with `thenReads` reads all its records twice, first without
+ * locks and then with them: for 10,000 payments that was 0.2 s of database time and 0.2 s of ours.
+ */
+const fireIndependentTimers: typeof fireTimers = withoutThenReads;
+
+/** The command that fires these timers. */
+export function fireTimersOf(timers: FireTimers['timers']): typeof fireTimers {
+  return timers.some(({ resource }) => timed[resource]?.readsMore) ? fireTimers : fireIndependentTimers;
+}
+
 function roundAnswer(
   clock: ClockRow,
   changes: readonly Change[],
@@ -184,6 +198,8 @@ interface TimedRecord {
 interface TimerEntry {
   readonly at: Instant;
   readonly id: string;
+  readonly record: TimedRecord;
+  readonly fire: DueStep['fire'];
 }
 
 function runTimers(input: FireTimers, until: Instant, context: CommandContext, rows: LoadedRows): TimerRound {
@@ -199,9 +215,9 @@ function runTimers(input: FireTimers, until: Instant, context: CommandContext, r
   };
   const enqueue = (record: TimedRecord): boolean => {
     records.set(record.row.id, record);
-    const due = timed[record.resource]?.due(record.row.id, current);
+    const due = timed[record.resource]?.due(record.row);
     if (!due || due.at > until) return false;
-    queue.add({ at: due.at, id: record.row.id });
+    queue.add({ at: due.at, id: record.row.id, record, fire: due.fire });
     return true;
   };
   for (const { resource, id } of input.timers) {
@@ -214,14 +230,12 @@ function runTimers(input: FireTimers, until: Instant, context: CommandContext, r
   for (let step = 0; step < input.stepsMax; step += 1) {
     const entry = queue.next();
     if (!entry) break;
-    const record = records.get(entry.id);
-    const due = record && timed[record.resource]?.due(entry.id, current);
     // An earlier step in this round moved the record, which then got another queue entry.
-    if (!record || due?.at !== entry.at) continue;
+    if (records.get(entry.id) !== entry.record) continue;
     const suffix = input.suffixes[step];
     assert(suffix !== undefined, 'every step has its own id suffix');
-    const changed = due.fire({ ...context, suffix }, current);
-    assert(changed.length > 0, `${record.row.id} was due and did not move`);
+    const changed = entry.fire({ ...context, suffix }, current);
+    assert(changed.length > 0, `${entry.id} was due and did not move`);
     changes.push(...changed);
     lastAt = Math.max(lastAt, entry.at);
     for (const { resource, row, entries } of changed) {

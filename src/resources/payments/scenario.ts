@@ -1,7 +1,7 @@
 import { type Step, type StepDelaysMs, stepDue } from '../../kernel/advance.ts';
 import { unreachable } from '../../kernel/assert.ts';
 import type { DeclineCode } from '../../kernel/decline.ts';
-import { allowedActions } from '../../kernel/machine.ts';
+import { openMoves } from '../../kernel/machine.ts';
 import { declineOf } from '../../kernel/scenario.ts';
 import { type Due, earliest, hourMs, minuteMs, secondMs } from '../../kernel/time.ts';
 import { payoutAt } from '../../ledger/settlement.ts';
@@ -76,7 +76,7 @@ export function nextStep(row: PaymentRow): PaymentStep | undefined {
 }
 
 function isAllowed(row: PaymentRow, action: PaymentAction): boolean {
-  return allowedActions(paymentMachine, row).includes(action);
+  return openMoves(paymentMachine, row).some((move) => move.action === action);
 }
 
 /**
