@@ -213,7 +213,7 @@ async function keyInput(
   key: SeedKey,
   orgId: Id<'organization'>,
   appId: Id<'application'>,
-  reader: Pick<Reader, 'rows'>,
+  reader: Pick<Reader, 'first'>,
 ) {
   const hash = createHash('sha256').update(key.key).digest();
   const owner = await findKeyOwner(reader, hash);

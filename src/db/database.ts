@@ -31,7 +31,7 @@ export interface Connections {
 export interface Database extends Connection {
   readonly kind: 'pglite' | 'postgres';
   readonly connections: Connections;
-  /** Maximum number of batches in flight: PGlite has one connection, so a second batch would only wait. */
+  /** Maximum number of batches in flight. */
   readonly batchesInFlightMax: number;
   /**
    * Runs `work` in one transaction on a dedicated connection; `begin` is pipelined with the first statement. `work` must use

@@ -10,7 +10,8 @@ import type { Database } from './database.ts';
 import { DatabaseFailure } from './failure.ts';
 import type { WorkerAnswer, WorkerRequest } from './pglite-protocol.ts';
 import { PgliteStream, WorkerHold } from './pglite-stream.ts';
-import { openPool, type PoolLimits } from './pool.ts';
+import { openPool } from './pool.ts';
+import type { PoolLimits } from './pool-client.ts';
 
 export interface PgliteOptions {
   /** Undefined for an in-memory database. */
@@ -64,7 +65,8 @@ export async function openPglite(options: PgliteOptions): Promise<Database> {
   return openPool({
     kind: 'pglite',
     connectionsMax: 1,
-    batchesInFlightMax: 1,
+    // The second is decided and encoded while the database writes the first.
+    batchesInFlightMax: 2,
     opened,
     ...(limits === undefined ? {} : { limits }),
     target: () => ({

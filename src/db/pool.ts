@@ -3,29 +3,13 @@ import type { Statement } from '../kernel/table.ts';
 import { minuteMs } from '../kernel/time.ts';
 import type { Connection, Connections, Database, Executed } from './database.ts';
 import { DatabaseFailure, isAborted, isLoss, toFailure } from './failure.ts';
-import { type Hosts, TakesNoWrites } from './hosts.ts';
-
-export interface PoolSettings {
-  readonly kind: Database['kind'];
-  readonly connectionsMax: number;
-  readonly batchesInFlightMax: number;
-  /** Connection settings, evaluated for each connection: a connection string, or a stream to PGlite. */
-  readonly target: () => pg.ClientConfig;
-  /** For several hosts: a failure triggers a search for the host that accepts writes. */
-  readonly hosts?: Pick<Hosts, 'findPrimary' | 'settled' | 'requiresWrites'>;
-  readonly limits?: PoolLimits;
-  /** Resolves when the database is open; queries wait for it. */
-  readonly opened?: Promise<void>;
-  readonly onClose?: () => Promise<void>;
-  readonly onIdleError?: (error: Error) => void;
-}
-
-/** How long a caller waits for a connection and for the result of one statement, and how long the statement waits for a lock. */
-export interface PoolLimits {
-  readonly connectMsMax: number;
-  readonly queryMsMax: number;
-  readonly lockMsMax: number;
-}
+import {
+  type Client,
+  clientClass,
+  type PoolLimits,
+  type PoolSettings,
+  prepareSession,
+} from './pool-client.ts';
 
 /** A longer statement limit, for a slow machine, also lengthens the waits before a statement: for a connection and for a lock. */
 export function statementLimit(seconds: number): PoolLimits {
@@ -82,9 +66,9 @@ export function openPool(settings: PoolSettings): Database {
       return pool.connections;
     },
     query: <Row>(statement: Statement, values: readonly unknown[]) =>
-      pool.use((client) => run<Row>(client, statement, values)),
+      pool.share((client) => run<Row>(client, statement, values)),
     finish: <Row>(statement: Statement, values: readonly unknown[]) =>
-      pool.use((client) => run<Row>(client, statement, values)),
+      pool.share((client) => run<Row>(client, statement, values)),
     transaction: (work) => pool.use((client) => inTransaction(client, work)),
     session: (work) => pool.use((client) => inSession(client, ownSettings, work)),
     script: (sql, msMax) => pool.use((client) => runScript(client, sql, msMax)),
@@ -94,6 +78,14 @@ export function openPool(settings: PoolSettings): Database {
       await settings.onClose?.();
     },
   };
+}
+
+/** A connection whose statements have several callers. */
+interface Shared {
+  readonly client: Promise<Client>;
+  users: number;
+  isRunning: boolean;
+  isLost: boolean;
 }
 
 /**
@@ -109,6 +101,9 @@ class TrustedPool {
   readonly #pool: pg.Pool;
   #opened: Promise<void> | undefined;
   #failures = 0;
+  #shared: Shared | undefined;
+  /** Callers that wait for a dedicated connection. */
+  #waitingForDedicated = 0;
 
   constructor(settings: PoolSettings, limits: PoolLimits, ownSettings: string) {
     this.#settings = settings;
@@ -134,20 +129,60 @@ class TrustedPool {
     return { max: this.#settings.connectionsMax, open, idle, waiting };
   }
 
+  /** Runs `work` on a dedicated connection. */
   async use<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    const client = await this.#connect();
+    this.#waitingForDedicated += 1;
+    const client = await this.#connect().finally(() => {
+      this.#waitingForDedicated -= 1;
+    });
+    let isLost = false;
     try {
-      const result = await work(client);
-      client.release(!client.isClean);
-      return result;
+      return await work(client);
     } catch (error) {
-      // A refused statement leaves the connection intact; a lost or late answer does not.
-      const isLost = isLoss(error);
-      if (isLost && client.failuresBefore === this.#failures) this.#failures += 1;
-      if (isLost) void this.#settings.hosts?.findPrimary();
-      client.release(isLost || !client.isClean);
+      isLost = this.#noteLoss(client, error);
       throw error;
+    } finally {
+      client.release(isLost || !client.isClean);
     }
+  }
+
+  /**
+   * Runs one statement, which is a transaction by itself. PGlite has one connection: its statements are sent without waiting for the
+   * answers to earlier ones, so that the database is never idle between two of them. Nobody joins once somebody waits for a dedicated
+   * connection, or after a statement was lost or late.
+   */
+  async share<Result>(statement: (client: Client) => Promise<Result>): Promise<Result> {
+    if (this.#settings.kind === 'postgres') return this.use(statement);
+    if (this.#shared === undefined || (this.#shared.isRunning && this.#waitingForDedicated > 0))
+      this.#shared = { client: this.#connect(), users: 0, isRunning: false, isLost: false };
+    const shared = this.#shared;
+    shared.users += 1;
+    let client: Client | undefined;
+    try {
+      client = await shared.client;
+      shared.isRunning = true;
+      return await statement(client);
+    } catch (error) {
+      if (client === undefined || this.#noteLoss(client, error)) {
+        shared.isLost = true;
+        if (this.#shared === shared) this.#shared = undefined;
+      }
+      throw error;
+    } finally {
+      shared.users -= 1;
+      if (shared.users === 0) {
+        if (this.#shared === shared) this.#shared = undefined;
+        client?.release(shared.isLost || !client.isClean);
+      }
+    }
+  }
+
+  /** A refused statement leaves the connection intact; a lost or late answer does not. */
+  #noteLoss({ failuresBefore }: Client, error: unknown): boolean {
+    const isLost = isLoss(error);
+    if (isLost && failuresBefore === this.#failures) this.#failures += 1;
+    if (isLost) void this.#settings.hosts?.findPrimary();
+    return isLost;
   }
 
   end(): Promise<void> {
@@ -180,67 +215,6 @@ class TrustedPool {
   }
 }
 
-/** A connection that is checked out of the pool. */
-interface Client {
-  /** A failure since then may have concerned this connection. */
-  readonly failuresBefore: number;
-  readonly isClean: boolean;
-  ask(config: pg.QueryConfig, msMax?: number): Promise<pg.QueryResult>;
-  /** Its session has settings that could not be restored: nobody else may use it. */
-  retire(): void;
-  release(isUnusable: boolean): void;
-}
-
-/** The class of the pool's connections. The pool creates them itself, so their settings come from here. */
-function clientClass({ kind, target }: PoolSettings, { queryMsMax }: PoolLimits, failures: () => number) {
-  return class PoolClient extends pg.Client implements Omit<Client, 'release'> {
-    readonly failuresBefore = failures();
-    #unanswered = 0;
-    #isRetired = false;
-
-    constructor(config?: pg.ClientConfig) {
-      super({ ...config, ...target() });
-    }
-
-    async ask(config: pg.QueryConfig, msMax = queryMsMax): Promise<pg.QueryResult> {
-      this.#unanswered += 1;
-      const limit = kind === 'postgres' ? { query_timeout: msMax } : {};
-      const answer = this.query({ ...config, ...limit }).finally(() => {
-        this.#unanswered -= 1;
-      });
-      try {
-        return await (kind === 'postgres' ? answer : answeredWithin(answer, msMax));
-      } catch (error) {
-        throw toFailure(error);
-      }
-    }
-
-    get isClean(): boolean {
-      return this.#unanswered === 0 && !this.#isRetired && this.getTransactionStatus() === 'I';
-    }
-
-    retire(): void {
-      this.#isRetired = true;
-    }
-  };
-}
-
-/** Applies the settings to a new connection, and refuses a read-only host where writes are required. */
-async function prepareSession(
-  client: Client,
-  ownSettings: string,
-  { connectMsMax }: PoolLimits,
-  hosts: PoolSettings['hosts'],
-): Promise<void> {
-  const results: unknown = await client.ask(
-    { text: `${ownSettings} show transaction_read_only` },
-    connectMsMax,
-  );
-  const last = (results as pg.QueryResult<{ transaction_read_only: string }>[]).at(-1);
-  if (hosts?.requiresWrites && last?.rows[0]?.transaction_read_only !== 'off')
-    throw new DatabaseFailure('unavailable', new TakesNoWrites());
-}
-
 /** Work that may change the settings of its session, which are restored afterwards. */
 async function inSession<Result>(
   client: Client,
@@ -257,15 +231,6 @@ async function inSession<Result>(
     if (!isLoss(error)) await restore();
     throw error;
   }
-}
-
-/** Rejects when the answer is late. The statement continues, and its own connection still receives the answer. */
-function answeredWithin<Result>(answer: Promise<Result>, msMax: number): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const late = new Error(`the embedded database did not answer within ${msMax} ms`);
-    const timer = setTimeout(() => reject(new DatabaseFailure('unavailable', late)), msMax);
-    answer.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 function connectionOf(client: Client): Connection {

@@ -1,6 +1,7 @@
 import type { Database } from './database.ts';
 import { Hosts } from './hosts.ts';
-import { openPool, type PoolLimits } from './pool.ts';
+import { openPool } from './pool.ts';
+import type { PoolLimits } from './pool-client.ts';
 
 const connectionsMax = 10;
 /**

@@ -1,152 +1,82 @@
 import { assert } from '../kernel/assert.ts';
 import { isId } from '../kernel/ids.ts';
-import {
-  type Reader,
-  type Statement,
-  selectByKeys,
-  selectChanged,
-  type Table,
-  type Versioned,
-} from '../kernel/table.ts';
+import type { AnyRow, GroupedStatement, PageQuery, Reader, Statement, Table } from '../kernel/table.ts';
 import { encodeArray } from './array.ts';
 import type { Database } from './database.ts';
+import { Grouped, type Waiting } from './grouped.ts';
+import { Lookup } from './lookup.ts';
+import { Pages, shapeOf } from './pages.ts';
+import { RowCache } from './row-cache.ts';
 
-const keysInLookupMax = 256;
-const groupsInFlightMax = 2;
-const secondGroupMin = 24;
-const rowsCachedMax = 5_000;
+/** About 15,000 payments. */
+const cachedBytesMax = 64 * 1_024 * 1_024;
 
-interface Waiting {
-  readonly key: string;
-  readonly orgId: string;
-  readonly id: string;
-  readonly cached: Versioned | undefined;
-  readonly resolve: (row: Versioned | undefined) => void;
-  readonly reject: (error: unknown) => void;
-}
+type Values = readonly unknown[];
 
-/** Reads for the API: batches lookups of single records; other statements run unchanged. */
+/** Reads for the API. Concurrent ones are batched, except for those of a whole statement. */
 export function createReader(database: Database): Reader {
-  const lookups = new Map<string, GroupedLookup>();
+  const cache = new RowCache(cachedBytesMax);
+  const lookups = new Map<string, Lookup<never>>();
+  const pages = new Map<string, Pages<never>>();
+  const statements = new Map<string, Grouped<Values, unknown>>();
+
+  function lookupOf<Row extends AnyRow>(table: Table<Row>): Lookup<Row> {
+    let lookup = lookups.get(table.name) as Lookup<Row> | undefined;
+    if (!lookup) {
+      lookup = new Lookup(database, cache, table);
+      lookups.set(table.name, lookup as unknown as Lookup<never>);
+    }
+    return lookup;
+  }
+
   return {
     rows: async <Row>(statement: Statement, values: readonly unknown[]) => {
       const rows = await database.query<Row>(statement, values);
       assertOwned(rows, values[0]);
       return rows;
     },
-    byKey: <Row extends Versioned>(table: Table<Row>, orgId: string, id: string) => {
-      let lookup = lookups.get(table.name);
-      if (!lookup) {
-        lookup = new GroupedLookup(database, selectByKeys(table, 'none'), selectChanged(table));
-        lookups.set(table.name, lookup);
+    first: <Row>(statement: GroupedStatement, values: Values) => {
+      let grouped = statements.get(statement.name) as Grouped<Values, Row | undefined> | undefined;
+      if (!grouped) {
+        grouped = new Grouped((group) => findFirst(database, statement, group));
+        statements.set(statement.name, grouped as Grouped<Values, unknown>);
       }
-      return lookup.find(orgId, id) as Promise<Row | undefined>;
+      return grouped.ask(values);
+    },
+    byKey: (table, orgId, id) => lookupOf(table).find(orgId, id),
+    page: <Row extends AnyRow>(query: PageQuery<Row>) => {
+      const shape = shapeOf(query);
+      let found = pages.get(shape) as Pages<Row> | undefined;
+      if (!found) {
+        found = new Pages(database, lookupOf(query.table), query);
+        pages.set(shape, found as unknown as Pages<never>);
+      }
+      return found.find(query);
     },
   };
 }
 
-/**
- * Batches lookups by key of one table. A group is sent at once when none is in flight; otherwise it collects the lookups that
- * arrive meanwhile: a single request does not wait, and sixty-four share two round trips. A second concurrent group is sent only
- * with at least `secondGroupMin` lookups: it keeps the server busy while the database answers the first (25,600 GETs a second
- * against 17,100 with one group at a time), and splitting a small group would only cost wake-ups.
- *
- * Rows are cached, but always revalidated: the database reports which of them have changed versions, and only those are
- * read again. Polling an unchanged record, as tests do, then costs only a version check, and values that are cached by the
- * identity of the row (its JSON) stay valid.
- */
-class GroupedLookup {
-  readonly #database: Database;
-  readonly #readRows: Statement;
-  readonly #findChanged: Statement;
-  readonly #cache = new Map<string, Versioned>();
-  #waiting: Waiting[] = [];
-  #inFlight = 0;
-  #isScheduled = false;
-
-  constructor(database: Database, readRows: Statement, findChanged: Statement) {
-    this.#database = database;
-    this.#readRows = readRows;
-    this.#findChanged = findChanged;
-  }
-
-  find(orgId: string, id: string): Promise<Versioned | undefined> {
-    const key = keyOf(orgId, id);
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ key, orgId, id, cached: this.#cache.get(key), resolve, reject });
-      this.#schedule();
-    });
-  }
-
-  /** Runs one turn of the event loop later, so that requests that arrive together share a group. */
-  #schedule(): void {
-    const least = this.#inFlight === 0 ? 1 : secondGroupMin;
-    if (this.#isScheduled || this.#inFlight >= groupsInFlightMax || this.#waiting.length < least) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      void this.#run(this.#waiting.splice(0, keysInLookupMax));
-    });
-  }
-
-  async #run(group: readonly Waiting[]): Promise<void> {
-    this.#inFlight += 1;
-    const known = group.filter(({ cached }) => cached !== undefined);
-    const unknown = known.length === 0 ? group : group.filter(({ cached }) => cached === undefined);
-    try {
-      await Promise.all([
-        known.length > 0 ? this.#confirm(known) : undefined,
-        unknown.length > 0 ? this.#read(unknown) : undefined,
-      ]);
-    } catch (error) {
-      // Lookups that are already settled are not affected: rejecting a settled promise does nothing.
-      for (const { reject } of group) reject(error);
-    }
-    this.#inFlight -= 1;
-    this.#schedule();
-  }
-
-  async #confirm(group: readonly Waiting[]): Promise<void> {
-    const answer = await this.#database.query<{ n: number }>(this.#findChanged, [
-      ...keyArrays(group),
+async function findFirst<Row>(
+  database: Database,
+  statement: GroupedStatement,
+  group: readonly Waiting<Values, Row | undefined>[],
+): Promise<void> {
+  const rows = await database.query<Row & { readonly n: number }>(
+    statement,
+    statement.types.map((type, i) =>
       encodeArray(
-        'integer',
-        group.map(({ cached }) => cached?.version),
+        type,
+        group.map(({ request }) => request[i]),
       ),
-    ]);
-    const changedIndexes = new Set(answer.map(({ n }) => n - 1));
-    const changed = group.filter((_one, i) => changedIndexes.has(i));
-    group.forEach(({ cached, resolve }, i) => {
-      if (!changedIndexes.has(i)) resolve(cached);
-    });
-    if (changed.length > 0) await this.#read(changed);
+    ),
+  );
+  for (const { n, ...row } of rows) {
+    const waiting = group[n - 1];
+    assert(waiting, `${statement.name} returned row ${n} of ${group.length}`);
+    waiting.resolve(row as Row);
   }
-
-  async #read(group: readonly Waiting[]): Promise<void> {
-    const rows = await this.#database.query<Versioned>(this.#readRows, keyArrays(group));
-    const found = new Map(rows.map((row) => [keyOf(row.orgId, row.id), row]));
-    const requested = new Set(group.map(({ key }) => key));
-    for (const key of found.keys())
-      assert(requested.has(key), `the database returned ${key}, which was not requested`);
-    for (const { key, resolve } of group) {
-      const row = found.get(key);
-      this.#store(key, row);
-      resolve(row);
-    }
-  }
-
-  #store(key: string, row: Versioned | undefined): void {
-    this.#cache.delete(key);
-    if (!row) return;
-    if (this.#cache.size >= rowsCachedMax) {
-      // A map iterates in insertion order: the first key is the oldest.
-      for (const oldest of this.#cache.keys()) {
-        this.#cache.delete(oldest);
-        break;
-      }
-    }
-    this.#cache.set(key, row);
-  }
+  // Without effect for those that have their row.
+  for (const { resolve } of group) resolve(undefined);
 }
 
 /** A statement whose first parameter is an organization reads rows of that organization only. */
@@ -154,21 +84,4 @@ function assertOwned(rows: readonly unknown[], first: unknown): void {
   if (typeof first !== 'string' || !isId('organization', first)) return;
   for (const { orgId = null } of rows as readonly { readonly orgId?: string | null }[])
     assert(orgId === null || orgId === first, `a statement for ${first} read a row of ${orgId}`);
-}
-
-function keyArrays(group: readonly Waiting[]): Buffer[] {
-  return [
-    encodeArray(
-      'text',
-      group.map(({ orgId }) => orgId),
-    ),
-    encodeArray(
-      'text',
-      group.map(({ id }) => id),
-    ),
-  ];
-}
-
-function keyOf(orgId: string, id: string): string {
-  return `${orgId} ${id}`;
 }

@@ -224,7 +224,8 @@ class Batch {
 
   #authorize(submission: Submission): Refusal | undefined {
     const { kind, input } = submission;
-    return kind.authorize?.(input, this.#context(submission), this.#rows.rowsFor(submission));
+    if (!kind.authorize) return undefined;
+    return kind.authorize(input, this.#context(submission), this.#rows.rowsFor(submission));
   }
 
   #authorizeAndDecide(submission: Submission): Decision<Erased> {
@@ -323,13 +324,14 @@ class Batch {
     const { idempotency, context, wallNow: createdAt } = submission;
     if (idempotency === null) return;
     const { key, fingerprint } = idempotency;
-    const claim = { orgId: context.orgId, appId: context.appId ?? noApplication, key };
+    const { orgId, appId } = context;
+    const claim = { orgId, appId: appId ?? noApplication, key };
     const sealedBody = complete === null ? null : sealFor(submission, complete, this.#settings.vault);
     const isConcluded = this.#priors.get(submission)?.status === pendingStatus;
-    const stored = { fingerprint, status, body, createdAt };
-    (isConcluded ? this.#trail.concluded : this.#trail.responses).push({ ...claim, ...stored });
+    const stored = { orgId, appId: appId ?? noApplication, key, fingerprint, status, body, createdAt };
+    (isConcluded ? this.#trail.concluded : this.#trail.responses).push(stored);
     if (sealedBody !== null) this.#trail.storedSecrets.push({ ...claim, sealedBody, createdAt });
-    this.#priors.set(submission, { ...stored, sealedBody });
+    this.#priors.set(submission, { fingerprint, status, body, createdAt, sealedBody });
   }
 
   #replay(submission: Submission, prior: Prior): Answer<Erased> {

@@ -13,6 +13,7 @@ import { isOrganizationBusy } from './clearing.ts';
 import type { IdGenerator } from './id-generator.ts';
 import { KnownClocks } from './known-clocks.ts';
 import { PersistBusy } from './persist.ts';
+import { type Queued, takeBatch } from './queue.ts';
 import { RecentKeys } from './recent-keys.ts';
 import { claimScope, refusalAnswer, refusedCommand } from './submission.ts';
 
@@ -34,14 +35,6 @@ export interface EngineSettings extends BatchSettings {
   readonly metrics: EngineMetrics;
   /** Undefined when tracing is off. */
   readonly tracing?: EngineTracing | undefined;
-}
-
-interface Queued {
-  readonly submission: Submission;
-  readonly scope: string | null;
-  readonly arrivedAt: number;
-  readonly resolve: (answer: Answer<Erased>) => void;
-  readonly span: CommandSpan | undefined;
 }
 
 const queueMaxDefault = 2_000;
@@ -78,6 +71,7 @@ export class Engine {
   #trustFrom = 0;
   #queue: Queued[] = [];
   #batchesInFlight = 0;
+  #commandsInFlight = 0;
   #isScheduled = false;
   #onIdle: (() => void)[] = [];
   readonly #watchers: ((committed: Committed) => void)[] = [];
@@ -176,24 +170,21 @@ export class Engine {
     return waiting >= (isFirst ? 1 : secondBatchThreshold);
   }
 
+  /**
+   * When all clients wait, each batch takes its share of the commands: one batch of all of them would let this process idle while the
+   * database writes, and the database idle while this process answers and decides. At 64 connections most batches had become that
+   * large, and 1.0 of 2 batches were in flight on average.
+   */
+  get #sizeMax(): number {
+    const share = Math.ceil(
+      (this.#queue.length + this.#commandsInFlight) / this.#database.batchesInFlightMax,
+    );
+    return Math.min(this.#batchMax, Math.max(secondBatchThreshold, share));
+  }
+
   #take(): readonly Queued[] {
     this.#rejectExpired();
-    const batch: Queued[] = [];
-    const remaining: Queued[] = [];
-    let isAlone = false;
-    for (const queued of this.#queue) {
-      const { submission, scope } = queued;
-      const isKeyInFlight = scope !== null && this.#claimed.has(scope);
-      const isBlocked = isAlone || this.#clearing.has(submission.context.orgId);
-      // A command that clears its organization runs alone, so it waits until it is the first of a batch.
-      const mustWait = submission.kind.clears && batch.length > 0;
-      if (isKeyInFlight || isBlocked || mustWait || batch.length >= this.#batchMax) {
-        remaining.push(queued);
-        continue;
-      }
-      batch.push(queued);
-      isAlone = submission.kind.clears === true;
-    }
+    const { batch, remaining } = takeBatch(this.#queue, this.#sizeMax, this.#claimed, this.#clearing);
     this.#queue = remaining;
     return batch;
   }
@@ -213,6 +204,7 @@ export class Engine {
   async #runQueued(batch: readonly Queued[]): Promise<void> {
     assert(batch.length > 0, 'a batch must not be empty');
     this.#batchesInFlight += 1;
+    this.#commandsInFlight += batch.length;
     const startedAt = performance.now();
     for (const { scope, arrivedAt, submission } of batch) {
       if (scope !== null) this.#claimed.add(scope);
@@ -230,6 +222,7 @@ export class Engine {
     }
     metrics.batch(batch.length, performance.now() - startedAt);
     this.#batchesInFlight -= 1;
+    this.#commandsInFlight -= batch.length;
     batch.forEach(({ resolve, submission }, i) => {
       const answer = answers[i] ?? this.#answer(submission, refuse('internal_error'));
       metrics.answered(answer);

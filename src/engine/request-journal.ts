@@ -11,8 +11,7 @@ import {
 } from '../resources/requests/table.ts';
 import { columnsOf, namesOf, rowsFrom } from './columns.ts';
 
-export interface RequestBatch {
-  readonly requests: readonly RequestRow[];
+export interface RequestCounts {
   readonly minutes: readonly MinuteRow[];
   readonly keyUses: readonly KeyUseRow[];
 }
@@ -22,17 +21,15 @@ const writeMsMax = 5_000;
 // An arbitrary constant, the same on all nodes: "sbkl" in ASCII.
 const numberingLock = 0x73626b6c;
 
-const minutesFrom = 1 + requestsTable.columns.length;
-const keyUsesFrom = minutesFrom + requestMinutesTable.columns.length;
+const keyUsesFrom = 1 + requestMinutesTable.columns.length;
 
-const counts = requestMinutesTable.columns
+const sums = requestMinutesTable.columns
   .filter(({ type }) => type === 'integer')
   .map(({ column }) => `${column} = m.${column} + excluded.${column}`);
 
 /**
- * Writes a whole batch in one statement, and so in one transaction and one round trip. Counts are added to those of other nodes;
- * a later key use from another node is retained. The commit does not wait for the disk (`synchronous_commit = off`): a crash of
- * the database may lose the last moments of the log, but no write of the engine has to wait for its flush.
+ * The commit does not wait for the disk (`synchronous_commit = off`): a crash of the database may lose the last moments of the log, but
+ * no write of the engine has to wait for its flush.
  *
  * The advisory lock serializes the nodes: requests become visible in the order of their numbers, so a reader that has seen one
  * number has seen all earlier ones. The lock is held for one statement, four times a second, and only the log waits for it.
@@ -41,10 +38,17 @@ const write: Statement = {
   name: 'requests_write',
   text: `with logged as (
       insert into requests (${namesOf(requestsTable)})
-      select r.* from (select pg_advisory_xact_lock(${numberingLock})) l cross join lateral (${rowsFrom(requestsTable, 1)}) r),
-    counted as (
-      insert into request_minutes as m (${namesOf(requestMinutesTable)}) ${rowsFrom(requestMinutesTable, minutesFrom)}
-      on conflict (org_id, app_id, minute) do update set ${counts.join(', ')}),
+      select r.* from (select pg_advisory_xact_lock(${numberingLock})) l cross join lateral (${rowsFrom(requestsTable, 1)}) r)
+    select set_config('synchronous_commit', 'off', true)`,
+  msMax: writeMsMax,
+};
+
+/** Counts are added to those of other nodes; a later key use from another node is retained. */
+const count: Statement = {
+  name: 'requests_count',
+  text: `with counted as (
+      insert into request_minutes as m (${namesOf(requestMinutesTable)}) ${rowsFrom(requestMinutesTable, 1)}
+      on conflict (org_id, app_id, minute) do update set ${sums.join(', ')}),
     used as (
       insert into api_key_uses as u (${namesOf(keyUsesTable)}) ${rowsFrom(keyUsesTable, keyUsesFrom)}
       on conflict (org_id, id) do update set last_used_at = excluded.last_used_at, last_used_ip = excluded.last_used_ip
@@ -73,12 +77,15 @@ export class RequestJournal {
     this.#database = database;
   }
 
-  async write({ requests, minutes, keyUses }: RequestBatch): Promise<void> {
+  async write(requests: readonly RequestRow[]): Promise<void> {
+    await this.#database.query(write, columnsOf(requestsTable, requests));
+  }
+
+  async count({ minutes, keyUses }: RequestCounts): Promise<void> {
     // Sorted: two nodes that count the same applications and keys lock their rows in the same order.
     const counted = [...minutes].sort((a, b) => (minuteKey(a) < minuteKey(b) ? -1 : 1));
     const used = [...keyUses].sort((a, b) => (a.id < b.id ? -1 : 1));
-    await this.#database.query(write, [
-      ...columnsOf(requestsTable, requests),
+    await this.#database.query(count, [
       ...columnsOf(requestMinutesTable, counted),
       ...columnsOf(keyUsesTable, used),
     ]);

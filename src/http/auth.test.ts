@@ -30,12 +30,12 @@ function withKeys(stored: Record<string, KeyOwner>) {
   const byHash = new Map(Object.entries(stored).map(([text, row]) => [digestOf(text).toString('hex'), row]));
   const lookups: string[] = [];
   const reader = {
-    rows: (_statement: unknown, [digest]: readonly [Buffer]) => {
+    first: (_statement: unknown, [digest]: readonly [Buffer]) => {
       lookups.push(digest.toString('hex'));
       const row = byHash.get(digest.toString('hex'));
-      return Promise.resolve(row ? [{ ...row, hash: digest }] : []);
+      return Promise.resolve(row && { ...row, hash: digest });
     },
-  } as unknown as Pick<Reader, 'rows'>;
+  } as unknown as Pick<Reader, 'first'>;
   return { authenticator: new Authenticator(reader), byHash, lookups };
 }
 
@@ -183,21 +183,21 @@ describe('a key that was found', () => {
   test('a failed lookup is retried', async () => {
     let calls = 0;
     const reader = {
-      rows: () => {
+      first: () => {
         calls += 1;
         return calls === 1
           ? Promise.reject(new Error('gone'))
-          : Promise.resolve([{ ...owner(), hash: digestOf(key) }]);
+          : Promise.resolve({ ...owner(), hash: digestOf(key) });
       },
-    } as unknown as Pick<Reader, 'rows'>;
+    } as unknown as Pick<Reader, 'first'>;
     const authenticator = new Authenticator(reader);
     await expect(authenticator.find(header, now)).rejects.toThrow('gone');
     expect(idOf(await authenticator.find(header, now))).toBe('key_1');
   });
 
   test('a row with another hash admits nobody', async () => {
-    const reader = { rows: () => Promise.resolve([{ ...owner(), hash: digestOf('another') }]) };
-    const authenticator = new Authenticator(reader as unknown as Pick<Reader, 'rows'>);
+    const reader = { first: () => Promise.resolve({ ...owner(), hash: digestOf('another') }) };
+    const authenticator = new Authenticator(reader as unknown as Pick<Reader, 'first'>);
     await expect(authenticator.find(header, now)).rejects.toThrow('another API key');
   });
 });

@@ -36,11 +36,11 @@ const bearer = /^Bearer +(\S+)$/i;
 
 /** Finds the caller of an API key. The key is hashed immediately and stored nowhere. */
 export class Authenticator {
-  readonly #reader: Pick<Reader, 'rows'>;
+  readonly #reader: Pick<Reader, 'first'>;
   readonly #cache = new Map<string, CachedKey>();
   readonly #loading = new Map<string, Promise<Caller | undefined>>();
 
-  constructor(reader: Pick<Reader, 'rows'>) {
+  constructor(reader: Pick<Reader, 'first'>) {
     this.#reader = reader;
   }
 

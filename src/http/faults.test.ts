@@ -62,9 +62,16 @@ function setUp(plans: readonly ActivePlan<RequestFault>[] | null, hits: readonly
       Object.assign(sent.headers, some);
       return reply;
     },
-    send: (body: string) => {
-      sent.body = body;
-      return reply;
+    getHeaders: () => sent.headers,
+    hijack: () => reply,
+    raw: {
+      writeHead: (status: number) => {
+        sent.status = status;
+        return reply.raw;
+      },
+      end: (body: string) => {
+        sent.body = body;
+      },
     },
   };
   const inject = (at: Parameters<RequestFaults['inject']>[2] = route) =>

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { submitPrepared } from '../engine/prepared.ts';
 import { refusedCommand } from '../engine/submission.ts';
 import type { CommandRequest, IdempotencyClaim } from '../kernel/command.ts';
-import { apiVersions, type Presented, resourceBody } from '../kernel/envelope.ts';
+import { apiVersions, jsonOf, type Presented, RenderedResource, resourceBody } from '../kernel/envelope.ts';
 import { type ErrorCode, type Refusal, refuse, statusOf } from '../kernel/errors.ts';
 import { formatId, idPrefixes } from '../kernel/ids.ts';
 import type {
@@ -93,18 +93,19 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
   };
 }
 
-/** The caller, target and idempotency key of a command. */
+/**
+ * The caller, target and idempotency key of a command. Hot objects of this file list all of their fields: a literal with a spread took
+ * up to 13 µs to fill.
+ */
 function commandRequest(
   { wallClock }: HttpSettings,
   request: FastifyRequest,
   principal: Principal,
   route: ServedRoute | ApiStreamRoute,
   idempotency: IdempotencyClaim | null,
+  expandsEntries = false,
 ): CommandRequest {
   return {
-    idempotency,
-    target: targetOf(route, request, principal),
-    wallNow: wallClock(),
     context: {
       orgId: principal.orgId,
       appId: principal.appId || null,
@@ -114,6 +115,10 @@ function commandRequest(
       ip: request.ip,
       suffix: request.id.slice(idPrefixes.request.length + 1),
     },
+    idempotency,
+    target: targetOf(route, request, principal),
+    expandsEntries,
+    wallNow: wallClock(),
   };
 }
 
@@ -139,20 +144,18 @@ function addWrite(
       const body = request.body === undefined && isBodyOptional ? {} : request.body;
       if (body === undefined)
         throw new Refused(refuse('invalid_request', { message: 'A JSON body is required.', param: '' }));
-      const query = { ...(request.query as Record<string, unknown>) };
+      const query = queryOf(request);
       const refusal = checkQuery(query) ?? checkBody(body);
       if (refusal) throw new Refused(refusal);
       if (request.faultPlans !== null && (await faults.inject(request, reply, route))) return reply;
       const input = route.input({ principal, params: request.params as Record<string, string>, body });
       const idempotency = claim(request.idempotencyKey, 'POST', pathOf(request), body);
       const expandsEntries = query.expand === 'ledgerEntries';
-      const submission = {
-        ...commandRequest(settings, request, principal, route, idempotency),
-        expandsEntries,
-      };
+      const submitted = commandRequest(settings, request, principal, route, idempotency, expandsEntries);
+      const { context, target = null, wallNow } = submitted;
       const answer = await (prepare
-        ? submitPrepared(engine, ports, { command, prepare }, input, submission)
-        : engine.submit({ ...submission, kind: command, input }));
+        ? submitPrepared(engine, ports, { command, prepare }, input, submitted)
+        : engine.submit({ context, idempotency, target, expandsEntries, wallNow, kind: command, input }));
       return sendAnswer(reply, answer);
     },
   });
@@ -174,7 +177,7 @@ function addRead(
     onRequest: admit,
     handler: (request, reply) => {
       const principal = principalOf(request);
-      const query = { ...(request.query as Record<string, unknown>) };
+      const query = queryOf(request);
       const refusal = checkQuery(query);
       if (refusal) throw new Refused(refusal);
       const readRequest: ReadRequest = {
@@ -247,6 +250,11 @@ export function principalOf(request: FastifyRequest): Principal {
   return request.principal;
 }
 
+/** A copy, in which the check replaces texts by numbers. */
+function queryOf({ url, query }: FastifyRequest): Record<string, unknown> {
+  return url.includes('?') ? { ...(query as Record<string, unknown>) } : {};
+}
+
 function isPending(answer: Awaitable<ReadAnswer>): answer is PromiseLike<ReadAnswer> {
   return 'then' in answer && typeof answer.then === 'function';
 }
@@ -255,7 +263,7 @@ function isRefusal(answer: ReadAnswer): answer is Refusal {
   return 'ok' in answer && answer.ok === false;
 }
 
-function isText(answer: Exclude<ReadAnswer, Refusal>): answer is TextAnswer {
+function isText(answer: Exclude<ReadAnswer, Refusal | RenderedResource>): answer is TextAnswer {
   return 'contentType' in answer;
 }
 
@@ -272,20 +280,17 @@ export function acceptsExplicitly(accept: string | undefined, type: string): boo
 }
 
 function sendRead(reply: FastifyReply, answer: ReadAnswer): FastifyReply {
+  const { id } = reply.request;
+  if (answer instanceof RenderedResource) return sendJson(reply, 200, resourceBody(answer, id));
   if (isRefusal(answer)) return reply.send(new Refused(answer));
   if (isText(answer)) return sendText(reply, answer);
-  const { id } = reply.request;
   return sendJson(reply, 200, isPage(answer) ? listBody(answer, id) : resourceBody(answer, id));
 }
 
+/** Joins the texts of the records: serializing a page of twenty payments again took 250 µs. */
 export function listBody({ data, hasMore, nextCursor }: PresentedPage, requestId: string): string {
-  return JSON.stringify({
-    object: 'list',
-    sandbox: true,
-    requestId,
-    status: 'ok',
-    data,
-    hasMore,
-    nextCursor,
-  });
+  return (
+    `{"object":"list","sandbox":true,"requestId":"${requestId}","status":"ok",` +
+    `"data":[${data.map(jsonOf).join(',')}],"hasMore":${hasMore},"nextCursor":${JSON.stringify(nextCursor)}}`
+  );
 }

@@ -11,19 +11,35 @@ export interface Presented {
   readonly [field: string]: unknown;
 }
 
+/** A resource that is already JSON text. */
+export class RenderedResource {
+  readonly json: string;
+
+  constructor(json: string) {
+    this.json = json;
+  }
+
+  /** For a response that contains it and is serialized as a whole. */
+  toJSON(): unknown {
+    return JSON.parse(this.json);
+  }
+}
+
 /**
- * Caches the presentation of frequently read rows: row objects are immutable. The JSON text of a resource is cached in the same
- * way. Both are garbage-collected with the row.
+ * Renders a row once: row objects are immutable, and the reader returns the same object as long as the record does not change. The
+ * text is garbage-collected with the row.
  */
-export function presentOnce<Row extends object>(present: (row: Row) => Presented): (row: Row) => Presented {
-  const shown = new WeakMap<Row, Presented>();
+export function renderOnce<Row extends object>(
+  present: (row: Row) => Presented,
+): (row: Row) => RenderedResource {
+  const rendered = new WeakMap<Row, RenderedResource>();
   return (row) => {
-    let presented = shown.get(row);
-    if (!presented) {
-      presented = present(row);
-      shown.set(row, presented);
+    let resource = rendered.get(row);
+    if (!resource) {
+      resource = new RenderedResource(JSON.stringify(present(row)));
+      rendered.set(row, resource);
     }
-    return presented;
+    return resource;
   };
 }
 
@@ -33,35 +49,21 @@ export type Success = keyof typeof successStatus;
 
 const marker = '"sandbox":true';
 
-/** A resource as JSON text, split at the position of the request id: after the sandbox marker. */
-interface CutText {
-  readonly head: string;
-  readonly tail: string;
-}
-
-function cut(resourceJson: string): CutText {
-  const at = resourceJson.indexOf(marker) + marker.length;
-  return { head: `${resourceJson.slice(0, at)},"requestId":"`, tail: `"${resourceJson.slice(at)}` };
-}
-
 /**
- * Inserts the request id into a resource that is already JSON text. A resource is serialized once and used twice, in the
- * response and in the event.
+ * Inserts the request id into a resource that is already JSON text, after the sandbox marker. A resource is serialized once and used
+ * twice, in the response and in the event.
  */
 export function withRequestId(resourceJson: string, requestId: string): string {
-  const { head, tail } = cut(resourceJson);
-  return head + requestId + tail;
+  const at = resourceJson.indexOf(marker) + marker.length;
+  return `${resourceJson.slice(0, at)},"requestId":"${requestId}"${resourceJson.slice(at)}`;
 }
 
-const cutTexts = new WeakMap<Presented, CutText>();
+export function jsonOf(resource: Presented | RenderedResource): string {
+  return resource instanceof RenderedResource ? resource.json : JSON.stringify(resource);
+}
 
-export function resourceBody(resource: Presented, requestId: string): string {
-  let text = cutTexts.get(resource);
-  if (!text) {
-    text = cut(JSON.stringify(resource));
-    cutTexts.set(resource, text);
-  }
-  return text.head + requestId + text.tail;
+export function resourceBody(resource: Presented | RenderedResource, requestId: string): string {
+  return withRequestId(jsonOf(resource), requestId);
 }
 
 export function errorBody(refusal: Refusal, requestId: string, docsUrl: string): string {

@@ -5,8 +5,8 @@ import {
   decodeCursor,
   encodeCursor,
   instantToText,
-  listRequest,
   pageOf,
+  pageQueryOf,
   shownInstant,
 } from './list.ts';
 import { type AnyRow, defineTable } from './table.ts';
@@ -35,30 +35,25 @@ describe('a cursor', () => {
   });
 });
 
-describe('a list request', () => {
-  it('filters by organization first and reads one row more than it shows', () => {
-    const request = listRequest(table, 'payment', ['status'], formatId('organization', '1'), {
-      limit: 5,
-      status: 'pending',
-      cursor: encodeCursor(id),
+describe('the query of a page', () => {
+  const orgId = formatId('organization', '1');
+
+  it('reads one row more than it shows', () => {
+    const query = { limit: 5, status: 'pending', cursor: encodeCursor(id) };
+    expect(pageQueryOf(table, 'payment', ['status'], orgId, query)).toEqual({
+      table,
+      orgId,
+      conditions: [
+        { column: 'status', operator: '=', value: 'pending' },
+        { column: 'id', operator: '<', value: id },
+      ],
+      limit: 6,
     });
-    if (request === 'invalid_cursor') throw new Error('the cursor is right');
-    expect(request.statement.text).toContain('where t.org_id = $1 and t.status = $2 and t.id < $3');
-    expect(request.values).toEqual([formatId('organization', '1'), 'pending', id, 6]);
   });
 
-  it('has a separate statement name for each combination of filters', () => {
-    const names = [
-      {},
-      { status: 'x' },
-      { createdAfter: 'x' },
-      { createdBefore: 'x' },
-      { createdAfter: 'x', createdBefore: 'x' },
-    ].map((query) => {
-      const request = listRequest(table, 'payment', ['status'], formatId('organization', '1'), query);
-      return request === 'invalid_cursor' ? '' : request.statement.name;
-    });
-    expect(new Set(names).size).toBe(names.length);
+  it('refuses a cursor of another list', () => {
+    const cursor = encodeCursor(formatId('customer', '01h455vb4pex5vsknk084sn02q'));
+    expect(pageQueryOf(table, 'payment', [], orgId, { cursor })).toBe('invalid_cursor');
   });
 });
 

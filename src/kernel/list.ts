@@ -1,6 +1,6 @@
 import { type IdKind, isId } from './ids.ts';
 import { limits } from './limits.ts';
-import { type AnyRow, type Instant, type Statement, selectList, snakeCase, type Table } from './table.ts';
+import { type AnyRow, type Condition, type Instant, type PageQuery, snakeCase, type Table } from './table.ts';
 
 /**
  * Lists are newest first and paginated by id. Ids sort by creation time, so the primary key serves every page without a further
@@ -30,12 +30,6 @@ export interface ListQuery {
   readonly createdBefore?: string;
 }
 
-export interface ListRequest {
-  readonly statement: Statement;
-  readonly values: readonly unknown[];
-  readonly limit: number;
-}
-
 export interface Page<Row> {
   readonly rows: readonly Row[];
   readonly hasMore: boolean;
@@ -62,47 +56,33 @@ export type ListFilter =
   | 'reference';
 
 /** Builds the query of one page; refuses a foreign cursor. It reads one row more than requested to determine `hasMore`. */
-export function listRequest<Row extends AnyRow>(
+export function pageQueryOf<Row extends AnyRow>(
   table: Table<Row>,
   kind: IdKind,
   filters: readonly ListFilter[],
   orgId: string,
   query: ListQuery,
-): ListRequest | 'invalid_cursor' {
-  const limit = query.limit ?? limits.listLimitDefault;
-  const values: unknown[] = [orgId];
-  const conditions = ['t.org_id = $1'];
-  const shape: string[] = [];
-  const createdColumn = table.columns.some(({ column }) => column === 'created_at')
-    ? 'created_at'
-    : 'received_at';
-  const add = (name: string, condition: string, value: unknown) => {
-    values.push(value);
-    conditions.push(`${condition} $${values.length}`);
-    shape.push(name);
-  };
+): PageQuery<Row> | 'invalid_cursor' {
+  const conditions: Condition[] = [];
   for (const filter of filters) {
     const value = query[filter];
-    if (value !== undefined) add(filter, `t.${snakeCase(filter)} =`, value);
+    if (value === undefined) continue;
+    conditions.push({ column: snakeCase(filter), operator: '=', value });
   }
-  if (query.createdAfter !== undefined) add('after', `t.${createdColumn} >`, query.createdAfter);
-  if (query.createdBefore !== undefined) add('before', `t.${createdColumn} <`, query.createdBefore);
-  if (query.cursor !== undefined) {
-    const id = decodeCursor(kind, query.cursor);
+  const { createdAfter, createdBefore, cursor } = query;
+  if (createdAfter !== undefined) conditions.push(createdCondition(table, '>', createdAfter));
+  if (createdBefore !== undefined) conditions.push(createdCondition(table, '<', createdBefore));
+  if (cursor !== undefined) {
+    const id = decodeCursor(kind, cursor);
     if (id === undefined) return 'invalid_cursor';
-    add('cursor', 't.id <', id);
+    conditions.push({ column: 'id', operator: '<', value: id });
   }
-  values.push(limit + 1);
-  return {
-    limit,
-    values,
-    statement: {
-      name: `${table.name}_list_${shape.join('_')}`,
-      text:
-        `select ${selectList(table, 't')} from ${table.name} t where ${conditions.join(' and ')} ` +
-        `order by t.org_id desc, t.id desc limit $${values.length}`,
-    },
-  };
+  return { table, orgId, conditions, limit: (query.limit ?? limits.listLimitDefault) + 1 };
+}
+
+function createdCondition<Row>({ columns }: Table<Row>, operator: '<' | '>', value: string): Condition {
+  const hasCreation = columns.some(({ column }) => column === 'created_at');
+  return { column: hasCreation ? 'created_at' : 'received_at', operator, value };
 }
 
 export function pageOf<Row extends AnyRow>(rows: readonly Row[], limit: number): Page<Row> {

@@ -1,10 +1,10 @@
 import type { TSchema } from 'typebox';
 import type { ApplicationSettings } from './application-settings.ts';
 import { type Actor, type AnyCommand, type Erased, reachesApplication } from './command.ts';
-import { type Presented, presentOnce } from './envelope.ts';
+import { type Presented, type RenderedResource, renderOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
 import { type Id, type IdKind, isId } from './ids.ts';
-import { type ListFilter, type ListQuery, listRequest, type Page, pageOf } from './list.ts';
+import { type ListFilter, type ListQuery, type Page, pageOf, pageQueryOf } from './list.ts';
 import type { Needed, Role, Scope } from './permissions.ts';
 import type { Prepare } from './prepare.ts';
 import type { AnyRow, Instant, Reader, Table, Versioned } from './table.ts';
@@ -106,7 +106,7 @@ export interface WriteRoute {
 export type Awaitable<T> = T | PromiseLike<T>;
 
 /** One resource, one page of resources, text in an alternate format, or a refusal. */
-export type ReadAnswer = Presented | PresentedPage | TextAnswer | Refusal;
+export type ReadAnswer = Presented | RenderedResource | PresentedPage | TextAnswer | Refusal;
 
 export interface TextAnswer {
   readonly contentType: AlternateContentType;
@@ -115,7 +115,7 @@ export interface TextAnswer {
 }
 
 export interface PresentedPage extends Omit<Page<never>, 'rows'> {
-  readonly data: readonly Presented[];
+  readonly data: readonly (Presented | RenderedResource)[];
 }
 
 export interface ReadRequest {
@@ -160,7 +160,7 @@ export function retrieveHandler<Row extends Versioned>(
   table: Table<Row>,
   present: (row: Row) => Presented,
 ): ReadRoute['read'] {
-  const show = presentOnce(present);
+  const show = renderOnce(present);
   return subresourceHandler(kind, table, (_request, row) => show(row));
 }
 
@@ -216,12 +216,13 @@ export function listHandler<Row extends AnyRow>(
   filters: readonly ListFilter[],
   present: (row: Row) => Presented,
 ): (request: Pick<ReadRequest, 'reader' | 'principal' | 'query'>) => Refusal | PromiseLike<PresentedPage> {
+  const show = renderOnce(present);
   return ({ reader, principal, query }) => {
-    const request = listRequest(table, kind, filters, principal.orgId, query as ListQuery);
+    const request = pageQueryOf(table, kind, filters, principal.orgId, query as ListQuery);
     if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
-    return reader.rows<Row>(request.statement, request.values).then((rows) => {
-      const { rows: shown, hasMore, nextCursor } = pageOf(rows, request.limit);
-      return { data: shown.map(present), hasMore, nextCursor };
+    return reader.page(request).then((rows) => {
+      const { rows: shown, hasMore, nextCursor } = pageOf(rows, request.limit - 1);
+      return { data: shown.map(show), hasMore, nextCursor };
     });
   };
 }

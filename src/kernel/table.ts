@@ -44,6 +44,14 @@ export interface Statement {
   readonly msMax?: number;
 }
 
+/**
+ * A statement that finds at most one row for each position of its parameters, which are arrays of these types. A row contains its
+ * position, from 1, as `n`.
+ */
+export interface GroupedStatement extends Statement {
+  readonly types: readonly ColumnType[];
+}
+
 export function defineTable<Row>(
   name: string,
   key: readonly string[],
@@ -85,20 +93,6 @@ export function selectByKeys<Row>(table: Table<Row>, lock: KeyLock): Statement {
   };
 }
 
-/**
- * Finds rows whose version has changed or that were deleted: their positions in the arrays, from 1. Most rows have not changed, and
- * unchanged rows are not in the result.
- */
-export function selectChanged<Row>(table: Table<Row>): Statement {
-  return {
-    name: `${table.name}_changed`,
-    text:
-      `select k.n::integer as n from unnest($1::text[], $2::text[], $3::integer[]) with ordinality ` +
-      `as k(org_id, id, version, n) where (select s.version from ${table.name} s ` +
-      `where s.org_id = k.org_id and s.id = k.id) is distinct from k.version`,
-  };
-}
-
 export function snakeCase(property: string): string {
   return property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -108,8 +102,24 @@ export interface Versioned extends AnyRow {
   readonly version: number;
 }
 
-/** The port through which stores read. Concurrent reads by key share one round trip. */
+/** One page of a list, newest first: the rows of an organization that match the conditions. */
+export interface PageQuery<Row> {
+  readonly table: Table<Row>;
+  readonly orgId: string;
+  readonly conditions: readonly Condition[];
+  readonly limit: number;
+}
+
+export interface Condition {
+  readonly column: string;
+  readonly operator: '=' | '<' | '>';
+  readonly value: string;
+}
+
+/** The port through which stores read. All but `rows` share one round trip with concurrent reads of the same kind. */
 export interface Reader {
   rows<Row>(statement: Statement, values: readonly unknown[]): PromiseLike<readonly Row[]>;
-  byKey<Row extends Versioned>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
+  first<Row>(statement: GroupedStatement, values: readonly unknown[]): PromiseLike<Row | undefined>;
+  byKey<Row extends AnyRow>(table: Table<Row>, orgId: string, id: string): PromiseLike<Row | undefined>;
+  page<Row extends AnyRow>(query: PageQuery<Row>): PromiseLike<readonly Row[]>;
 }

@@ -1,7 +1,7 @@
 import { secondMs } from './time.ts';
 
 /**
- * A token bucket: tokens flow in at a constant rate, up to the capacity, and each `take` removes one. It starts full. A clock that is
+ * A token bucket: tokens flow in at a constant rate, up to the capacity, and each `take` removes some, usually one. It starts full. A clock that is
  * set back neither adds nor removes tokens; the bucket fills up again from the new time on.
  */
 export class TokenBucket {
@@ -16,13 +16,13 @@ export class TokenBucket {
     this.#tokens = capacity;
   }
 
-  /** Takes one token. False when less than one is left. */
-  take(nowMs: number): boolean {
+  /** Takes tokens. False, and nothing is taken, when fewer are left. */
+  take(nowMs: number, count = 1): boolean {
     const elapsedMs = Math.max(0, nowMs - this.#at);
     this.#tokens = Math.min(this.#capacity, this.#tokens + (elapsedMs * this.#perSecond) / secondMs);
     this.#at = nowMs;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
+    if (this.#tokens < count) return false;
+    this.#tokens -= count;
     return true;
   }
 

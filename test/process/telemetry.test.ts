@@ -119,7 +119,7 @@ describe('telemetry of two processes', () => {
     const reads = spans.filter(({ name }) => name === 'GET /_api/developer_api_payments');
     expect(reads.map(({ fields }) => fields['http.response.status_code'])).toEqual([400, 200]);
     expect(reads[0]?.fields['sandbank.error_code']).toBe('invalid_request');
-    expect(childrenOf(reads[1]).map(({ name }) => name)).toContain('database payments_list_status');
+    expect(childrenOf(reads[1]).map(({ name }) => name)).toContain('database payments_page');
     expect(spans.filter(({ name }) => /readyz|claim|due_endpoints|due_applications/.test(name))).toEqual([]);
     const ids = new Set(spans.map(({ spanId }) => spanId));
     expect(ids.size).toBe(spans.length);

@@ -12,9 +12,9 @@ const read = (file: string) => readFileSync(new URL(file, src), 'utf8');
 test('a key is looked up by its hash, and the key itself is not sent to the database', async () => {
   const queried: unknown[] = [];
   const authenticator = new Authenticator({
-    rows: (_statement, values) => {
+    first: (_statement, values) => {
       queried.push(...values);
-      return Promise.resolve([]);
+      return Promise.resolve(undefined);
     },
   });
   const key = newKey();

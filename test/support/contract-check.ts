@@ -61,6 +61,9 @@ const transport: ReadonlySet<string> = new Set([
     'x-content-type-options',
     'set-cookie',
     'connection',
+    'keep-alive',
+    'transfer-encoding',
+    'date',
   ],
 ]);
 

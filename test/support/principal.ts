@@ -1,8 +1,9 @@
 import { defaultApplicationSettings } from '../../src/kernel/application-settings.ts';
+import { RenderedResource } from '../../src/kernel/envelope.ts';
 import { refuse } from '../../src/kernel/errors.ts';
 import { formatId } from '../../src/kernel/ids.ts';
 import { roles, scopesOf } from '../../src/kernel/permissions.ts';
-import type { ConsoleRoute, Principal, ReadAnswer } from '../../src/kernel/route.ts';
+import type { ConsoleRoute, PresentedPage, Principal, ReadAnswer } from '../../src/kernel/route.ts';
 import type { Server } from '../../src/server.ts';
 import type { KeyHolder } from './tenant.ts';
 
@@ -30,7 +31,7 @@ export async function readConsole<Shown = Record<string, unknown>>(
     query = {},
     now = Date.now(),
   }: { params?: Record<string, string>; query?: unknown; now?: number } = {},
-): Promise<ReadAnswer & Shown> {
+): Promise<Exclude<ReadAnswer, RenderedResource | PresentedPage> & Shown> {
   const route = routes.find((one) => one.path === path);
   if (route?.method !== 'GET') throw new Error(`${path} is not a read route`);
   const principal = viewerOf(owner);
@@ -42,5 +43,17 @@ export async function readConsole<Shown = Record<string, unknown>>(
     reader: server.reader,
     accepts: () => false,
   });
-  return (answer ?? refuse('resource_not_found')) as ReadAnswer & Shown;
+  return parsed(answer ?? refuse('resource_not_found')) as Exclude<
+    ReadAnswer,
+    RenderedResource | PresentedPage
+  > &
+    Shown;
+}
+
+/** Records that are rendered already, as the objects that a client gets. */
+function parsed(answer: ReadAnswer): unknown {
+  if (answer instanceof RenderedResource) return answer.toJSON();
+  if (!('data' in answer) || !Array.isArray(answer.data)) return answer;
+  const shown = (record: unknown) => (record instanceof RenderedResource ? record.toJSON() : record);
+  return { ...answer, data: answer.data.map(shown) };
 }

@@ -97,6 +97,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     level,
     role: 'viewer',
     summary: 'List the API keys of the application with their last use, newest first',
+    flushBefore: 'requests',
     read: ({ reader, principal, now }) =>
       findKeys(reader, principal.orgId, principal.appId).then((keys) => ({
         data: keys.map((key) => ({

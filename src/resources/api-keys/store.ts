@@ -2,7 +2,13 @@ import type { WebhookDefaults } from '../../kernel/application-settings.ts';
 import { assert } from '../../kernel/assert.ts';
 import type { Id } from '../../kernel/ids.ts';
 import type { Scope } from '../../kernel/permissions.ts';
-import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
+import {
+  type GroupedStatement,
+  type Instant,
+  type Reader,
+  type Statement,
+  selectList,
+} from '../../kernel/table.ts';
 import { type ActivePlan, activePlans, type RequestFault } from '../fault-plans/table.ts';
 import { type ApiKeyRow, apiKeysTable } from './table.ts';
 
@@ -30,9 +36,11 @@ export interface KeyOwner {
   readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
 }
 
-const ownerByHash: Statement = {
+const ownerByHash: GroupedStatement = {
   name: 'api_key_owner_by_hash',
-  text: `select k.hash, k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName",
+  types: ['bytea'],
+  text: `select h.n::integer as n, k.* from unnest($1::bytea[]) with ordinality as h(hash, n) cross join lateral (
+    select k.hash, k.org_id as "orgId", o.name as "orgName", k.app_id as "appId", a.name as "appName",
       a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
       a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates",
       a.webhook_defaults as "webhookDefaults", k.id as "keyId",
@@ -42,16 +50,14 @@ const ownerByHash: Statement = {
     from api_keys k
     join applications a on a.org_id = k.org_id and a.id = k.app_id
     join organizations o on o.org_id = k.org_id and o.id = k.org_id
-    where k.hash = $1`,
+    where k.hash = h.hash offset 0) k`,
 };
 
 export async function findKeyOwner(
-  reader: Pick<Reader, 'rows'>,
+  reader: Pick<Reader, 'first'>,
   hash: Uint8Array,
 ): Promise<KeyOwner | undefined> {
-  const [found] = await reader.rows<KeyOwner & { readonly hash: Uint8Array }>(ownerByHash, [
-    Buffer.from(hash),
-  ]);
+  const found = await reader.first<KeyOwner & { readonly hash: Uint8Array }>(ownerByHash, [hash]);
   if (found === undefined) return undefined;
   const { hash: foundHash, ...owner } = found;
   // Defence in depth: even if the database layer is wrong, a row admits only the key whose hash it contains.

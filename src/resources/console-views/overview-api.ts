@@ -159,6 +159,7 @@ export const overviewRoutes: readonly ConsoleRoute[] = [
     level: 'application',
     summary: 'Retrieve statistics of payments, webhooks and requests for the last days',
     query: OverviewQuery,
+    flushBefore: 'requests',
     read: ({ reader, principal, query, now }) =>
       cachedOverview(reader, principal, (query as Static<typeof OverviewQuery>).days ?? 7, now),
   },

