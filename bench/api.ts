@@ -18,7 +18,7 @@ export const SEED = {
   ],
 };
 
-/** 400 more keys, each of its own application of the same organization. */
+/** 400 more keys, each with a separate application. All applications belong to one organization. */
 export const MANY_KEYS = Array.from(
   { length: 400 },
   (_, index) => `sbk_sandbox_0123456789abcdefghijABCDEFGH1${String(index).padStart(3, '0')}`,

@@ -15,7 +15,7 @@ interface Owned {
 }
 
 /** Objects that V8 creates for a row and for its rendered text, beside the characters themselves. */
-const bytesPerRow = 1_000;
+const bytesPerRow = 2_000;
 /** A character is held in the row and in its rendered text, where the field names are added. */
 const bytesPerCharacter = 3;
 

@@ -12,7 +12,7 @@ export const jsonType = 'application/json; charset=utf-8';
 
 /**
  * Sends every JSON, text and error response, so that all have the same headers. It writes to Node's response directly: there is no
- * hook that Fastify would have to call in between, and its own path takes 12 µs more.
+ * hook that Fastify would have to call in between.
  */
 function send(
   reply: FastifyReply,

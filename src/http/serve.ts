@@ -94,8 +94,8 @@ export function createServing(app: FastifyInstance, settings: HttpSettings): Ser
 }
 
 /**
- * The caller, target and idempotency key of a command. Hot objects of this file list all of their fields: a literal with a spread took
- * up to 13 µs to fill.
+ * The caller, target and idempotency key of a command. All fields are listed, because a literal with a spread is much slower to
+ * fill (13 µs against 2 in the request log).
  */
 function commandRequest(
   { wallClock }: HttpSettings,
@@ -287,7 +287,7 @@ function sendRead(reply: FastifyReply, answer: ReadAnswer): FastifyReply {
   return sendJson(reply, 200, isPage(answer) ? listBody(answer, id) : resourceBody(answer, id));
 }
 
-/** Joins the texts of the records: serializing a page of twenty payments again took 250 µs. */
+/** Joins the texts of the records, which are cached, instead of serializing them again. */
 export function listBody({ data, hasMore, nextCursor }: PresentedPage, requestId: string): string {
   return (
     `{"object":"list","sandbox":true,"requestId":"${requestId}","status":"ok",` +
