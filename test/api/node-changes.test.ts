@@ -6,6 +6,7 @@ import { ApiClient } from '../support/api-client.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { openServer } from '../support/server.ts';
+import { expectVisibleInTime, promisedMs } from '../support/visible-in-time.ts';
 import {
   createApplication,
   createOrganization,
@@ -15,8 +16,6 @@ import {
   type Person,
 } from '../support/visitor.ts';
 
-/** Documented maximum time from one node's response until the other nodes apply the change. */
-const promisedMs = 1_000;
 const payments = 'developer_api_payments';
 const small = { amount: 10_000, currency: 'EUR' };
 
@@ -66,35 +65,6 @@ describe('changes on one node, on PostgreSQL', () => {
       onB: new ApiClient(nodes().b.app, apiKey.key),
     };
     return { orgId, appId, keyId: apiKey.id, ...clients };
-  }
-
-  /**
-   * Polls B before and after the change. No poll that began a second after A's response may see the old state. A busy
-   * machine delays the notification as it delays the polls, so the limit grows with the slowest poll; on a quiet
-   * machine that is a few milliseconds.
-   */
-  async function expectVisibleInTime(
-    isVisible: () => Promise<boolean>,
-    change: () => Promise<unknown>,
-  ): Promise<number> {
-    expect(await isVisible(), 'B sees the change before it happened').toBe(false);
-    let changedAt = Number.POSITIVE_INFINITY;
-    let slowestPoll = 0;
-    const polling = (async () => {
-      for (let lastStale = 0; ; ) {
-        const beganAt = performance.now();
-        const isSeen = await isVisible();
-        slowestPoll = Math.max(slowestPoll, performance.now() - beganAt);
-        if (isSeen) return lastStale - changedAt;
-        lastStale = beganAt;
-        if (lastStale - changedAt > 60_000) return lastStale - changedAt;
-      }
-    })();
-    await change();
-    changedAt = performance.now();
-    const late = await polling;
-    expect(late).toBeLessThan(promisedMs + 10 * slowestPoll);
-    return late;
   }
 
   const isRefused =
