@@ -1,7 +1,8 @@
 /**
  * `--peers`: Sandbank on both databases beside other servers that are already running and speak the API of Stripe's payment
  * intents. Every server gets 1,000 payments first and is read before it is filled with creates, so that no list is longer than
- * another. Sandbank writes to its database; the usual peers store payments in memory.
+ * another. Sandbank writes to its database; the usual peers store payments in memory. Every server gets 400 keys in turn, also
+ * because some peers limit the requests of a key.
  */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -15,9 +16,12 @@ import type { Peer } from './options.ts';
 import { createRequestsInTurn, inTurn, type NextRequest, PAYMENTS_PATH, readRequest } from './requests.ts';
 
 const PAYMENTS = 1_000;
-const PEER_KEY = 'sk_test_123';
+const PEER_KEYS = MANY_KEYS.map((_key, index) => `sk_test_${1_000 + index}`);
 const PEER_PATH = '/v1/payment_intents';
+const FORM = 'application/x-www-form-urlencoded';
 const PEER_BODY = 'amount=1250&currency=eur';
+const PAGE_LENGTH = 20;
+const PEER_LIST = `${PEER_PATH}?limit=${PAGE_LENGTH}`;
 const PEER_REQUESTS_AT_ONCE = 50;
 
 const BENCHMARKS = {
@@ -96,7 +100,7 @@ export async function measurePeers(context: PeersContext): Promise<readonly Peer
   return results;
 }
 
-/** Sandbank on both databases, with 400 API keys in turn. */
+/** Sandbank on both databases. */
 async function startOwn({ postgres, folder, cleanups }: PeersContext): Promise<readonly Contender[]> {
   const seed = path.join(folder, 'peers-seed.json');
   writeFileSync(seed, JSON.stringify(SEED_WITH_MANY_KEYS));
@@ -108,8 +112,7 @@ async function startOwn({ postgres, folder, cleanups }: PeersContext): Promise<r
     const server = await startServer({ ...where, seed });
     cleanups.push(() => server.stop());
     const ids = await createPayments(server.url, PAYMENTS);
-    const keyOf = (index: number): string => MANY_KEYS[index % MANY_KEYS.length] ?? '';
-    const gets = ids.map((id, index) => readRequest(keyOf(index), `${PAYMENTS_PATH}/${id}`));
+    const gets = ids.map((id, index) => readRequest(keyOf(MANY_KEYS, index), `${PAYMENTS_PATH}/${id}`));
     const lists = MANY_KEYS.map((key) => readRequest(key, PAYMENTS_PATH));
     own.push({
       name,
@@ -126,41 +129,73 @@ async function startOwn({ postgres, folder, cleanups }: PeersContext): Promise<r
 
 /** Stripe answers a create with 200, some of its substitutes with 201. */
 async function contenderOf({ name, url }: Peer): Promise<Contender> {
-  const first = await createOnPeer(url);
+  const first = await createOnPeer(url, 0);
   const ids = [first.id];
   while (ids.length < PAYMENTS) {
-    const some = Array.from({ length: Math.min(PEER_REQUESTS_AT_ONCE, PAYMENTS - ids.length) }, () =>
-      createOnPeer(url),
+    const some = Array.from({ length: Math.min(PEER_REQUESTS_AT_ONCE, PAYMENTS - ids.length) }, (_, i) =>
+      createOnPeer(url, ids.length + i),
     );
     ids.push(...(await Promise.all(some)).map(({ id }) => id));
   }
-  const gets = ids.map((id) => readRequest(PEER_KEY, `${PEER_PATH}/${id}`));
-  const list = readRequest(PEER_KEY, `${PEER_PATH}?limit=20`);
-  const bytes = Buffer.from(
-    `POST ${PEER_PATH} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${PEER_KEY}\r\n` +
-      `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${PEER_BODY.length}\r\n\r\n${PEER_BODY}`,
-  );
-  const create = { bytes, expectedStatus: first.status, transitions: 1 };
+  await checkReads(url, first.id);
+  const gets = ids.map((id, index) => readRequest(keyOf(PEER_KEYS, index), `${PEER_PATH}/${id}`));
+  const lists = PEER_KEYS.map((key) => readRequest(key, PEER_LIST));
+  const creates = PEER_KEYS.map((key) => ({
+    bytes: Buffer.from(
+      `POST ${PEER_PATH} HTTP/1.1\r\nHost: ${new URL(url).host}\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: ${FORM}\r\nContent-Length: ${PEER_BODY.length}\r\n\r\n${PEER_BODY}`,
+    ),
+    expectedStatus: first.status,
+    transitions: 1,
+  }));
   return {
     name,
     url,
     requests: {
       get: (connection) => inTurn(gets, connection),
-      list: () => () => list,
-      create: () => () => create,
+      list: (connection) => inTurn(lists, connection),
+      create: (connection) => inTurn(creates, connection),
     },
   };
 }
 
-async function createOnPeer(url: string): Promise<{ readonly id: string; readonly status: number }> {
-  const response = await fetch(url + PEER_PATH, {
+async function createOnPeer(
+  url: string,
+  index: number,
+): Promise<{ readonly id: string; readonly status: number }> {
+  const { body, status } = await callPeer(url + PEER_PATH, index, {
     method: 'POST',
-    headers: { authorization: `Bearer ${PEER_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },
+    headers: { 'content-type': FORM },
     body: PEER_BODY,
   });
+  return { id: (body as { id: string }).id, status };
+}
+
+/** The load checks only statuses: a peer that stores nothing, or has another list for each key, would be compared unfairly. */
+async function checkReads(url: string, id: string): Promise<void> {
+  const { body: payment } = await callPeer(`${url}${PEER_PATH}/${id}`, 1);
+  const { body: page } = await callPeer(url + PEER_LIST, 2);
+  const { length } = (page as { data: readonly unknown[] }).data;
+  if ((payment as { id: string }).id !== id || length !== PAGE_LENGTH)
+    throw new Error(
+      `${url} lists ${length} payments instead of ${PAGE_LENGTH}, or returns another payment than ${id}.`,
+    );
+}
+
+async function callPeer(
+  address: string,
+  index: number,
+  { headers, ...init }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<{ readonly body: unknown; readonly status: number }> {
+  const authorization = `Bearer ${keyOf(PEER_KEYS, index)}`;
+  const response = await fetch(address, { ...init, headers: { ...headers, authorization } });
   const text = await response.text();
-  if (!response.ok) throw new Error(`A create request to ${url} failed with ${response.status}: ${text}`);
-  return { id: (JSON.parse(text) as { id: string }).id, status: response.status };
+  if (!response.ok) throw new Error(`A request to ${address} failed with ${response.status}: ${text}`);
+  return { body: JSON.parse(text), status: response.status };
+}
+
+function keyOf(keys: readonly string[], index: number): string {
+  return keys[index % keys.length] ?? '';
 }
 
 export function renderPeers(measured: readonly PeerMeasured[]): string {
