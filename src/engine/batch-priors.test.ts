@@ -16,6 +16,8 @@ const prior = (status: number, createdAt = now): Prior => ({
   ...{ fingerprint: new Uint8Array(), status, body: '{}', sealedBody: null, createdAt },
 });
 
+const inRow = { eventId: null, eventData: null, eventRequestId: null };
+
 const answering = (rows: readonly object[]) =>
   ({ query: () => Promise.resolve(rows) }) as unknown as Connection;
 
@@ -38,8 +40,22 @@ describe('stored responses', () => {
   test('of the database are matched with the requests by position', async () => {
     const priors = new BatchPriors();
     const claims = [submission('a'), submission('b')];
-    await priors.load(answering([{ n: 2, orgId: 'org_1', key: 'b', ...prior(409) }]), claims);
+    await priors.load(answering([{ n: 2, orgId: 'org_1', key: 'b', ...prior(409), ...inRow }]), claims);
     expect(claims.map((claim) => priors.get(claim)?.status)).toEqual([undefined, 409]);
+  });
+
+  test('that refer to an event have the body that was sent: its record with the request id', async () => {
+    const priors = new BatchPriors();
+    const event = {
+      eventId: 'evt_1',
+      eventData: '{"object":"payment","sandbox":true}',
+      eventRequestId: 'req_1',
+    };
+    const found = { n: 1, orgId: 'org_1', key: 'a', ...prior(201), body: '' };
+    await priors.load(answering([{ ...found, ...event }]), [submission('a')]);
+    expect(priors.get(submission('a'))?.body).toBe('{"object":"payment","sandbox":true,"requestId":"req_1"}');
+    const missing = priors.load(answering([{ ...found, ...inRow, eventId: 'evt_1' }]), [submission('a')]);
+    await expect(missing).rejects.toThrow('the event evt_1 of a stored response is missing');
   });
 
   test.each([

@@ -11,16 +11,15 @@ import type {
   Rendered,
   Submission,
 } from '../kernel/command.ts';
-import { type Presented, successStatus, withFields, withRequestId } from '../kernel/envelope.ts';
+import { successStatus, withFields, withRequestId } from '../kernel/envelope.ts';
 import { isStored, type Refusal, refuse } from '../kernel/errors.ts';
-import { formatId, noApplication } from '../kernel/ids.ts';
-import type { Provider } from '../kernel/provider.ts';
-import type { LedgerEntryRow } from '../resources/ledger/table.ts';
+import { formatId, type Id } from '../kernel/ids.ts';
 import { newDelivery } from '../resources/webhooks/delivery-table.ts';
-import { pendingStatus } from './answers.ts';
+import { pendingStatus, responseRow } from './answers.ts';
 import { BatchClocks } from './batch-clocks.ts';
 import { BatchPriors, isDead, type Prior } from './batch-priors.ts';
-import { BatchTrail, type Committed } from './batch-trail.ts';
+import type { BatchSettings, Priors } from './batch-settings.ts';
+import { BatchTrail } from './batch-trail.ts';
 import { type Cleared, clearOrganization, holdOrganizations, takeOrganization } from './clearing.ts';
 import { removeOrganization } from './deletion.ts';
 import {
@@ -31,34 +30,11 @@ import {
   providerEventRows,
   settlementLineRows,
 } from './derive.ts';
-import type { IdGenerator } from './id-generator.ts';
 import type { KnownClocks } from './known-clocks.ts';
 import { persist } from './persist.ts';
 import { bodyWithSecrets, replayedBody, sealFor } from './response-secrets.ts';
 import { refusalAnswer } from './submission.ts';
-import type { Vault } from './vault.ts';
 import { WorkingSet } from './working-set.ts';
-
-export interface BatchSettings {
-  readonly resources: ReadonlyMap<string, AnyResource>;
-  readonly providers: ReadonlyMap<string, Provider>;
-  /** Renders a ledger entry in the response of the command that posted it. */
-  readonly presentEntry: (row: LedgerEntryRow) => Presented;
-  /** The URL of the errors page; error bodies link to it. */
-  readonly docsUrl: () => string;
-  readonly onBug: (error: unknown, requestId: string) => void;
-  /** Encrypts the stored responses that contain a secret. */
-  readonly vault: Vault;
-  readonly idGenerator: IdGenerator;
-  /** Called after the commit with the rows that the batch has written. */
-  readonly onCommit?: (committed: Committed) => void;
-}
-
-/**
- * How a batch treats the responses stored for its keys: it queries them, or trusts that there are none. A trusting batch also
- * uses the cached clocks of this node; otherwise it reads and locks them.
- */
-export type Priors = 'query' | 'trust-none';
 
 /**
  * One batch, from loading to the commit: load -> decide -> persist -> answer. It is one transaction: an explicit one if it
@@ -266,9 +242,9 @@ class Batch {
     const body = withRequestId(more ? withFields(json, more) : json, context.requestId);
     const complete = secrets ? bodyWithSecrets(viewOf(answer), more, secrets, context.requestId) : null;
     // From here on nothing may fail.
-    changes.forEach((change, i) => {
-      this.#record(submission, change, rendered[i] ?? '', rowSuffix);
-    });
+    const eventIds = changes.map((change, i) =>
+      this.#record(submission, change, rendered[i] ?? '', rowSuffix),
+    );
     this.#trail.entries.push(...entries);
     this.#trail.providerEvents.push(...providerEvents);
     this.#trail.settlementLines.push(...lines);
@@ -280,11 +256,16 @@ class Batch {
     this.#trail.audit.push(auditRow(submission, { resource: answer.resource, id: answer.row.id }, null));
     const response = { status: successStatus[kind.success], body };
     if (isInterim) this.#store(submission, { status: pendingStatus, body: '' });
-    else this.#store(submission, response, complete);
+    else this.#store(submission, response, complete, more ? null : eventIds[last]);
     return { ...response, body: complete ?? body, isReplay: false, code: null, result: accepted.result };
   }
 
-  #record({ context }: Submission, change: Change, json: string, rowSuffix: () => string): void {
+  #record(
+    { context }: Submission,
+    change: Change,
+    json: string,
+    rowSuffix: () => string,
+  ): Id<'event'> | null {
     this.#rows.apply(change, context.orgId);
     this.#trail.changes.push(change);
     const { requestId, suffix } = context;
@@ -294,10 +275,11 @@ class Batch {
     const eventId =
       appId === undefined ? null : formatId('event', this.#isFirstEvent(requestId) ? suffix : rowSuffix());
     this.#trail.history.push(historyRow(context, change, eventId));
-    if (eventId === null || appId === undefined) return;
+    if (eventId === null || appId === undefined) return null;
     const event = eventRow(context, change, eventId, appId, json);
     this.#trail.events.push(event);
     this.#trail.announced.push(event);
+    return eventId;
   }
 
   #isFirstEvent(requestId: string): boolean {
@@ -319,18 +301,23 @@ class Batch {
     return refusalAnswer(refusal, context.requestId, this.#settings.docsUrl());
   }
 
-  /** Stores a response for its key, in this transaction and for later commands of this batch. `complete` includes its secrets. */
-  #store(submission: Submission, { status, body }: Rendered, complete: string | null = null): void {
-    const { idempotency, context, wallNow: createdAt } = submission;
-    if (idempotency === null) return;
-    const { key, fingerprint } = idempotency;
-    const { orgId, appId } = context;
-    const claim = { orgId, appId: appId ?? noApplication, key };
+  /**
+   * Stores a response for its key, in this transaction and for later commands of this batch. `complete` includes its secrets;
+   * `eventId` is the event with the same record.
+   */
+  #store(
+    submission: Submission,
+    { status, body }: Rendered,
+    complete: string | null = null,
+    eventId: Id<'event'> | null = null,
+  ): void {
+    const row = responseRow(submission, { status, body }, eventId);
+    if (row === null) return;
+    const { orgId, appId, key, fingerprint, createdAt } = row;
     const sealedBody = complete === null ? null : sealFor(submission, complete, this.#settings.vault);
     const isConcluded = this.#priors.get(submission)?.status === pendingStatus;
-    const stored = { orgId, appId: appId ?? noApplication, key, fingerprint, status, body, createdAt };
-    (isConcluded ? this.#trail.concluded : this.#trail.responses).push(stored);
-    if (sealedBody !== null) this.#trail.storedSecrets.push({ ...claim, sealedBody, createdAt });
+    (isConcluded ? this.#trail.concluded : this.#trail.responses).push(row);
+    if (sealedBody !== null) this.#trail.storedSecrets.push({ orgId, appId, key, sealedBody, createdAt });
     this.#priors.set(submission, { fingerprint, status, body, createdAt, sealedBody });
   }
 

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openPostgres } from '../../src/db/postgres.ts';
+import { pendingStatus } from '../../src/engine/answers.ts';
 import type { Engine, EngineSettings } from '../../src/engine/engine.ts';
 import { newSuffix } from '../../src/engine/ids.ts';
 import { unmeasured } from '../../src/http/metrics.ts';
@@ -381,6 +382,23 @@ describe.each(databaseKinds)('the engine on %s', (kind) => {
           201, '{}', now() - interval '3 days' from generate_series(1, 2500) n`,
       );
       expect(await server.engine.reap(Date.now() - dayMs)).toBe(2500);
+    });
+
+    test('that are the record of an event store only its id, and read as in progress for the release before', async () => {
+      const rowOf = async (key: string) => {
+        const text = `select i.status, i.body, i.event_status as "eventStatus", e.type, e.resource_id as "resourceId" from idempotency i
+          left join events e on e.org_id = i.org_id and e.id = i.event_id where i.org_id = $1 and i.key = $2`;
+        return (await server.database.query({ name: '', text }, [acme.orgId, key]))[0];
+      };
+      const [created, refused] = [randomUUID(), randomUUID()];
+      const { body } = await pay(server.engine, { key: created });
+      const { id } = JSON.parse(body) as { id: string };
+      const event = { type: 'payment.created', resourceId: id };
+      expect(await rowOf(created)).toEqual({ status: pendingStatus, body: '', eventStatus: 201, ...event });
+      const missing = { customerId: formatId('customer', newSuffix()) };
+      const answer = await pay(server.engine, { key: refused }, missing);
+      const none = { type: null, resourceId: null, eventStatus: null };
+      expect(await rowOf(refused)).toEqual({ status: answer.status, body: answer.body, ...none });
     });
 
     test('are replayed by an engine that has not seen their keys, alone and among new ones', async () => {

@@ -27,10 +27,26 @@ const cardRun = /(?<![\w.-])(?!1\d{12}(?!\d))\d(?:[ -]?\d){12,18}(?![\w-])/g;
 const links = /(\/console\/(?:[^\s"]{0,200}?[/?#=&])?)(?![a-z]{3}_[0-7][0-9a-z]{25}(?![\w-]))[\w-]{20,}/g;
 const scheme = /\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi;
 
-// For most bodies this one check shows that there is nothing to redact: about 4 µs for a payment, where parsing it and checking
-// each field takes about 40. It includes escapes, because an escape could hide a name.
-const suspicious =
-  /secret|passw|pwd|token|authorization|credential|cvc|cvv|key"|bearer|basic |sbk_|whsec_|"pan"|number"\s*:\s*"?\d(?:[ -]?\d){11}|\/console\/|:\/\/|\\u|\0|\d(?:[ -]?\d){12}/i;
+const secretWords =
+  /secret|passw|pwd|token|authorization|credential|cvc|cvv|key"|bearer|basic |sbk_|whsec_|"pan"/i;
+// Written out: a counted group took nine times as long.
+const twelveDigits = new RegExp(String.raw`\d${String.raw`[ -]?\d`.repeat(11)}`);
+
+/**
+ * For most texts this check shows that there is nothing to redact: about 6 µs for a payment, where parsing it and checking each
+ * field takes about 40. It includes escapes, because an escape could hide a name. One expression with all alternatives took twice
+ * as long, because alternatives of one or two characters prevent the search from skipping.
+ */
+function isSuspicious(text: string): boolean {
+  return (
+    text.includes('\\u') ||
+    text.includes('\0') ||
+    text.includes('://') ||
+    text.includes('/console/') ||
+    twelveDigits.test(text) ||
+    secretWords.test(text)
+  );
+}
 
 /**
  * Returns a body in the form to store: without secrets, and cut. A request body that is not valid JSON is stored up to the first
@@ -40,11 +56,11 @@ export function redactBody(text: string, origin: 'request' | 'response' = 'reque
   const scanned = text.length > charsReadMax ? text.slice(0, charsReadMax) : text;
   // Sandbank's own responses are valid JSON or CSV.
   const isTrusted = origin === 'response';
-  if (isTrusted && !suspicious.test(scanned)) return cut(scanned);
+  if (isTrusted && !isSuspicious(scanned)) return cut(scanned);
   const parsed = scanned === text ? parse(text) : undefined;
   if (parsed === undefined)
     return isTrusted && !scanned.startsWith('{') ? cut(redactText(scanned)) : redactPrefix(text, scanned);
-  return cut(suspicious.test(scanned) ? JSON.stringify(redactValue(parsed.value, depthMax)) : scanned);
+  return cut(isSuspicious(scanned) ? JSON.stringify(redactValue(parsed.value, depthMax)) : scanned);
 }
 
 /** Redacts a path, a URL query, a header or a log line. */
@@ -89,7 +105,7 @@ function redactText(text: string): string {
 }
 
 function redactPatterns(text: string): string {
-  if (!suspicious.test(text)) return text;
+  if (!isSuspicious(text)) return text;
   return redactUrls(
     text
       .replace(/sbk_sandbox_[0-9A-Za-z]+/g, `sbk_sandbox_${hidden}`)

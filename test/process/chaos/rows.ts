@@ -1,5 +1,6 @@
 /** The rows of the chaos test, read from the database instead of the API. Times are milliseconds. */
 import type { Query } from '../../support/audit.ts';
+import { storedResponses } from '../../support/stored-responses.ts';
 import type { Body } from './servers.ts';
 
 export interface Transition {
@@ -130,7 +131,7 @@ const statements: Readonly<Record<keyof Rows, string>> = {
   timers: `select id, app_id as app, ${ms('due_at')} as at from timers`,
   audits: `select request_id as request, action, actor_kind as actor, outcome, ${ms('at')} as at from audit
     where action ~ '^(payments|refunds|disputes|transfers|clocks|timers)'`,
-  storedResponses: `select app_id as app, key, status, body from idempotency`,
+  storedResponses: `select app_id as app, key, status, body from ${storedResponses}`,
   providerEvents: `select coalesce(payment_id, transfer_id) as record, provider_transaction_id as transaction, action,
     request_id as request from provider_events where outcome = 'applied'`,
 };

@@ -5,6 +5,7 @@
 import { expect } from 'vitest';
 import type { Query } from '../../support/audit.ts';
 import { auditRows } from '../../support/audit.ts';
+import { storedResponses } from '../../support/stored-responses.ts';
 import { type Claim, expectSame } from './load.ts';
 import type { PaymentRun } from './payment-runs.ts';
 
@@ -15,7 +16,7 @@ const created = {
   payments: `select id from payments where ${own}`,
   history: `select resource_id as id from state_history where ${own} and resource = 'payment' and version = 1`,
   events: `select resource_id as id from events where ${own} and resource = 'payment' and type = 'payment.created'`,
-  responses: `select body::json ->> 'id' as id from idempotency where ${own} and status = 201
+  responses: `select body::json ->> 'id' as id from ${storedResponses} where ${own} and status = 201
     and body::json ->> 'object' = 'payment'`,
 };
 
@@ -38,7 +39,7 @@ export async function expectExecutedOnce(
       ids,
     );
 
-  const stored = await query(`select key, body from idempotency where ${own}`);
+  const stored = await query(`select key, body from ${storedResponses} where ${own}`);
   const bodies = new Map(stored.map(({ key, body }) => [key, body]));
   const requests = [...claims, ...runs.flatMap(({ acknowledged }) => acknowledged)];
   const different = requests.filter(({ key, text }) => bodies.get(key) !== text);
@@ -48,7 +49,7 @@ export async function expectExecutedOnce(
   const resources = `'payment', 'refund', 'dispute'`;
   const [counts] = await query(`select
     (select count(*)::integer from audit where ${own} and outcome = 'accepted' and resource in (${resources})) as audited,
-    (select count(*)::integer from idempotency where ${own} and status < 300
+    (select count(*)::integer from ${storedResponses} where ${own} and status < 300
       and body::json ->> 'object' in (${resources})) as stored`);
   expect(counts?.audited).toBe(counts?.stored);
 

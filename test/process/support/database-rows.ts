@@ -6,6 +6,7 @@ import { openPglite } from '../../../src/db/pglite.ts';
 import { statementLimit } from '../../../src/db/pool.ts';
 import { openPostgres } from '../../../src/db/postgres.ts';
 import type { Query } from '../../support/audit.ts';
+import { storedResponses } from '../../support/stored-responses.ts';
 import { expectSame } from './load.ts';
 
 /** The differences that `sandbank verify` reports. */
@@ -66,7 +67,7 @@ const rowsPerPayment = {
   history: `select resource_id as id from state_history where resource = 'payment'`,
   events: `select resource_id as id from events where resource = 'payment' and type = 'payment.created'`,
   audit: `select resource_id as id from audit where resource = 'payment' and outcome = 'accepted'`,
-  answers: `select body::json ->> 'id' as id from idempotency where status = 201`,
+  answers: `select body::json ->> 'id' as id from ${storedResponses} where status = 201`,
 };
 
 /** Each of these payments, and no other, has one history row, one event, one audit row and one stored response. */
