@@ -15,7 +15,7 @@ export interface Target {
   readonly rounds?: string;
 }
 
-const ALONE_MS_MAX = 50;
+const ALONE_MS_MAX = 10;
 const BAD_ENDPOINTS_RATIO_MAX = 2;
 const BURST_PER_SECOND_MIN = 2_000;
 const BURST_P99_MS_MAX = 150;
