@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { change } from './command.ts';
 import { formatId, type Id } from './ids.ts';
-import { allowedActions, arrivalOf, defineMachine, eventTypes, finalStates, refuseMove } from './machine.ts';
+import {
+  allowedActions,
+  arrivalOf,
+  defineMachine,
+  eventTypes,
+  finalStates,
+  recordedEventType,
+  refuseMove,
+} from './machine.ts';
 
 interface Door {
   readonly orgId: Id<'organization'>;
@@ -52,6 +60,23 @@ describe('a machine', () => {
     expect(() => arrivalOf(door, 'shut', null, at('shut'))).toThrow('must not lead');
     // @ts-expect-error The table has no such action.
     expect(() => refuseMove(door, 'fly', at('open'))).toThrow('no action');
+  });
+
+  it('names the event of a recorded move, also of one that it no longer lists', () => {
+    expect(recordedEventType(door, 'build', null, 'open')).toBe('customer.built');
+    expect(recordedEventType(door, 'remove', 'shut', 'gone')).toBe('customer.removed');
+    expect(recordedEventType(door, 'paint', 'open', 'open')).toBe('customer.open');
+  });
+
+  it('cannot be defined with two events for one action between the same states', () => {
+    const shut = { action: 'shut', from: ['open'], to: ['shut'] } as const;
+    const define = () =>
+      defineMachine<Door>()({
+        resource: 'customer',
+        states: ['open', 'shut'],
+        moves: [shut, { ...shut, event: 'slammed' }],
+      });
+    expect(define).toThrow('customer: shut from open to shut has two events');
   });
 
   it('cannot be defined with a state that it does not list', () => {

@@ -76,6 +76,7 @@ function checkTable<Row extends Stateful>(machine: Machine<Row>): void {
       );
     }
   }
+  checkEventNames(machine);
   const { eventDescriptions } = machine;
   if (eventDescriptions) {
     const names = [...new Set(machine.moves.flatMap(emittedEvents))];
@@ -83,6 +84,21 @@ function checkTable<Row extends Stateful>(machine: Machine<Row>): void {
       assert(eventDescriptions[name], `${machine.resource}: ${name} has no description`);
     for (const name of Object.keys(eventDescriptions))
       assert(names.includes(name), `${machine.resource}: ${name} has a description, but no move emits it`);
+  }
+}
+
+/** Action and both states determine the event, so that the history does not have to read it. */
+function checkEventNames<Row extends Stateful>({ resource, moves }: Machine<Row>): void {
+  const known = new Map<string, string>();
+  for (const { action, from, to, stays, event } of moves) {
+    for (const source of from.length === 0 ? [null] : from) {
+      for (const target of stays && source !== null ? [source] : to) {
+        const name = event ?? target;
+        const key = `${action} from ${source} to ${target}`;
+        assert((known.get(key) ?? name) === name, `${resource}: ${key} has two events`);
+        known.set(key, name);
+      }
+    }
   }
 }
 
@@ -184,6 +200,22 @@ export function arrivalOf<Row extends Stateful, Action extends string>(
     `${machine.resource}: ${action} must not lead from ${before?.status ?? 'nothing'} to ${after.status}`,
   );
   return { event: move.event ?? after.status, emitsNoEvent: move.emitsNoEvent ?? false };
+}
+
+/** The type of the event of a recorded move. A move that the table no longer lists is named after its target state. */
+export function recordedEventType<Row extends Stateful>(
+  { resource, moves }: Machine<Row>,
+  action: string,
+  before: string | null,
+  after: string,
+): string {
+  const move = moves.find(
+    ({ action: name, from, to, stays }) =>
+      name === action &&
+      (before === null ? from.length === 0 : from.includes(before)) &&
+      (stays ? after === before : to.includes(after)),
+  );
+  return `${resource}.${move?.event ?? after}`;
 }
 
 export interface Arrival {

@@ -4,15 +4,18 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decodeVersion, encodeVersion, instantToText } from '../../kernel/list.ts';
+import { recordedEventType } from '../../kernel/machine.ts';
 import { type PresentedPage, type Route, subresourceHandler } from '../../kernel/route.ts';
 import { component, id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
 import type { Reader, Table, Versioned } from '../../kernel/table.ts';
 import type { LedgerEntryRow } from '../ledger/table.ts';
 import { LedgerEntrySchema, presentEntry } from '../ledger/views.ts';
+import { paymentMachine } from '../payments/machine.ts';
 import { paymentStates, paymentsTable } from '../payments/table.ts';
+import { transferMachine } from '../transfers/machine.ts';
 import { transferStates, transfersTable } from '../transfers/table.ts';
-import { findEntries, findMoves, type MoveRow } from './store.ts';
-import { type RecordKind, records } from './table.ts';
+import { findEntries, findMoves } from './store.ts';
+import { type HistoryRow, type RecordKind, records } from './table.ts';
 
 /** The largest possible version: every move comes before it. */
 const versionMax = 2_147_483_647;
@@ -32,7 +35,19 @@ const moveSchema = (states: readonly string[]) =>
     at: Time,
   });
 
-function presentMove(row: MoveRow, entries: readonly LedgerEntryRow[]): Presented {
+type EventTypeOf = (row: HistoryRow) => string;
+
+// The event is not read: it would be half of the work, a page of the table and three of its index for each move.
+const eventTypesOf: Readonly<Record<RecordKind, EventTypeOf>> = {
+  payment: (row) => recordedEventType(paymentMachine, row.action, row.fromStatus, row.toStatus),
+  transfer: (row) => recordedEventType(transferMachine, row.action, row.fromStatus, row.toStatus),
+};
+
+function presentMove(
+  row: HistoryRow,
+  eventTypeOf: EventTypeOf,
+  entries: readonly LedgerEntryRow[],
+): Presented {
   return {
     object: 'state_change',
     sandbox: true,
@@ -45,7 +60,7 @@ function presentMove(row: MoveRow, entries: readonly LedgerEntryRow[]): Presente
     from: row.fromStatus,
     to: row.toStatus,
     actor: { kind: row.actorKind, id: row.actorId },
-    event: row.eventId === null ? null : { id: row.eventId, type: row.eventType },
+    event: row.eventId === null ? null : { id: row.eventId, type: eventTypeOf(row) },
     ledgerEntries: entries.filter(({ recordVersion }) => recordVersion === row.version).map(presentEntry),
     at: instantToText(row.at),
   };
@@ -69,7 +84,7 @@ function readMoves(
     if (!last) return { data: [], hasMore, nextCursor };
     const versions = page.map(({ version }) => version);
     return findEntries(reader, orgId, kind, recordId, versions).then((entries) => ({
-      data: page.map((row) => presentMove(row, entries)),
+      data: page.map((row) => presentMove(row, eventTypesOf[kind], entries)),
       hasMore,
       nextCursor,
     }));

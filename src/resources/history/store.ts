@@ -3,14 +3,9 @@ import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { type LedgerEntryRow, ledgerEntriesTable } from '../ledger/table.ts';
 import { type HistoryRow, historyTable, type RecordKind } from './table.ts';
 
-export interface MoveRow extends HistoryRow {
-  readonly eventType: string | null;
-}
-
 const movesOf: Statement = {
   name: 'history_moves_of',
-  text: `select ${selectList(historyTable, 'h')}, e.type as "eventType" from state_history h
-    left join events e on e.org_id = h.org_id and e.id = h.event_id
+  text: `select ${selectList(historyTable, 'h')} from state_history h
     where h.org_id = $1 and h.resource_id = $2 and h.version < $3
     order by h.version desc limit $4`,
 };
@@ -21,8 +16,8 @@ export function findMoves(
   resourceId: string,
   beforeVersion: number,
   limit: number,
-): PromiseLike<readonly MoveRow[]> {
-  return reader.rows<MoveRow>(movesOf, [orgId, resourceId, beforeVersion, limit]);
+): PromiseLike<readonly HistoryRow[]> {
+  return reader.rows<HistoryRow>(movesOf, [orgId, resourceId, beforeVersion, limit]);
 }
 
 /** One statement for each kind of record, because each kind has its own index. */
