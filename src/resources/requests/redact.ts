@@ -27,7 +27,7 @@ const cardRun = /(?<![\w.-])(?!1\d{12}(?!\d))\d(?:[ -]?\d){12,18}(?![\w-])/g;
 const links = /(\/console\/(?:[^\s"]{0,200}?[/?#=&])?)(?![a-z]{3}_[0-7][0-9a-z]{25}(?![\w-]))[\w-]{20,}/g;
 const scheme = /\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi;
 
-const secretWords =
+const secretTerms =
   /secret|passw|pwd|token|authorization|credential|cvc|cvv|key"|bearer|basic |sbk_|whsec_|"pan"/i;
 // Written out: a counted group took nine times as long.
 const twelveDigits = new RegExp(String.raw`\d${String.raw`[ -]?\d`.repeat(11)}`);
@@ -44,7 +44,7 @@ function isSuspicious(text: string): boolean {
     text.includes('://') ||
     text.includes('/console/') ||
     twelveDigits.test(text) ||
-    secretWords.test(text)
+    secretTerms.test(text)
   );
 }
 
