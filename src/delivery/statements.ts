@@ -94,6 +94,9 @@ const byKey = (row: string, orgId: string, id: string) =>
  * A delivery that a fault plan holds is claimed together with the one that overtakes it, in addition to the room, so that the two
  * can be sent in their new order; otherwise when its hold expires. While a clock is being advanced nothing waits for real time:
  * the delivery is claimed when no other delivery is left to overtake it.
+ *
+ * The endpoints are in subselects, so that the planner does not see how many there are. With the arrays themselves, a plan for few
+ * endpoints appeared cheaper than the generic plan, and PostgreSQL planned every claim again, for 2 ms.
  */
 export const claim: Statement = {
   name: 'deliveries_claim',
@@ -102,11 +105,11 @@ export const claim: Statement = {
         h.failing_since, ${activePlans('webhooks', 'w.org_id', 'w.app_id')} as fault_plans,
         (select count(*) from deliveries d
           where d.org_id = w.org_id and d.webhook_id = w.id and d.held_until is not null) as held
-      from unnest($1::text[], $2::text[], $3::integer[]) as k(org_id, id, room)
+      from unnest((select $1::text[]), (select $2::text[]), (select $3::integer[])) as k(org_id, id, room)
       cross join lateral (
         select w.org_id, w.id, w.app_id, w.url, w.secrets::text as secrets, w.retry_profile, w.concurrency_max, k.room from webhooks w
-        where w.org_id = k.org_id and w.id = k.id and w.status = 'enabled'
-        offset 0 for no key update skip locked) w
+        where w.status = 'enabled' and ${byKey('w', 'k.org_id', 'k.id')}
+        for no key update skip locked) w
       left join lateral (
         select h.failing_since, h.sender, h.sender_until from webhook_health h
         where h.org_id = w.org_id and h.webhook_id = w.id offset 0) h on true
