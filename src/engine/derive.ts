@@ -99,12 +99,15 @@ export function ledgerEntryRows(
 
 /** The amounts that a batch adds to the balances: one row per account and currency, sorted to prevent deadlocks. */
 export function balanceRows(changes: readonly Change[]): readonly BalanceRow[] {
-  const sums = new Map<string, BalanceRow>();
+  const sums = new Map<string, Omit<BalanceRow, 'balance'> & { balance: bigint }>();
   for (const { row, entries } of changes) {
-    for (const { account, currency, amount } of entries.flatMap(({ postings }) => postings)) {
-      const key = `${row.orgId} ${account} ${currency}`;
-      const balance = (sums.get(key)?.balance ?? 0n) + amount;
-      sums.set(key, { orgId: row.orgId, account, currency, balance });
+    for (const { postings } of entries) {
+      for (const { account, currency, amount } of postings) {
+        const key = `${row.orgId} ${account} ${currency}`;
+        const sum = sums.get(key);
+        if (sum) sum.balance += amount;
+        else sums.set(key, { orgId: row.orgId, account, currency, balance: amount });
+      }
     }
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);

@@ -204,14 +204,13 @@ interface TimerEntry {
 
 function runTimers(input: FireTimers, until: Instant, context: CommandContext, rows: LoadedRows): TimerRound {
   const records = new Map<string, TimedRecord>();
-  const posted = new Map<string, bigint>();
   const queue = new TimerQueue();
   const waiting: TimedRecord[] = [];
+  const changes: Change[] = [];
   const current: LoadedRows = {
     get: <Row extends AnyRow>(resource: IdKind, id: Row['id']) =>
       (records.get(id)?.row as Row | undefined) ?? rows.get<Row>(resource, id),
-    balance: (account, currency) =>
-      rows.balance(account, currency) + (posted.get(`${account} ${currency}`) ?? 0n),
+    balance: (account, currency) => rows.balance(account, currency) + postedTo(changes, account, currency),
   };
   const enqueue = (record: TimedRecord): boolean => {
     records.set(record.row.id, record);
@@ -225,7 +224,6 @@ function runTimers(input: FireTimers, until: Instant, context: CommandContext, r
     const record = row && { resource: resource as IdKind, row };
     if (record && !enqueue(record)) waiting.push(record);
   }
-  const changes: Change[] = [];
   let lastAt = 0;
   for (let step = 0; step < input.stepsMax; step += 1) {
     const entry = queue.next();
@@ -238,15 +236,19 @@ function runTimers(input: FireTimers, until: Instant, context: CommandContext, r
     assert(changed.length > 0, `${entry.id} was due and did not move`);
     changes.push(...changed);
     lastAt = Math.max(lastAt, entry.at);
-    for (const { resource, row, entries } of changed) {
-      enqueue({ resource, row });
-      for (const { account, currency, amount } of entries.flatMap(({ postings }) => postings)) {
-        const key = `${account} ${currency}`;
-        posted.set(key, (posted.get(key) ?? 0n) + amount);
-      }
-    }
+    for (const { resource, row } of changed) enqueue({ resource, row });
   }
   return { changes, happened: changes.map(effectOf), lastAt, waiting };
+}
+
+/** The amount that earlier steps of the round have posted. Computed on demand: few steps depend on a balance. */
+function postedTo(changes: readonly Change[], account: string, currency: string): bigint {
+  let sum = 0n;
+  for (const { entries } of changes)
+    for (const { postings } of entries)
+      for (const posting of postings)
+        if (posting.account === account && posting.currency === currency) sum += posting.amount;
+  return sum;
 }
 
 /** Entries ordered by instant, then by id. Few entries are added to many, so a sorted array is enough. */
