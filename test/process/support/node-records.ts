@@ -9,7 +9,7 @@ export const TRANSFERS = '/_api/developer_api_transfers';
 export const WEBHOOKS = '/_api/developer_api_webhooks';
 export const EVENTS = '/_api/developer_api_webhook_events';
 export const ENTRIES = '/_api/developer_api_ledger_entries';
-export const AUDIT = '/_api/developer_api_audit_entries';
+const AUDIT = '/_api/developer_api_audit_entries';
 
 export type Shown = Answer['body'] & {
   readonly id: string;
