@@ -303,11 +303,12 @@ export async function pressEscape(layer: Locator): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-/** Waits until the browser has painted the latest change and all animations have finished. */
+/** Waits until the browser has painted the latest change and all animations have finished, except for endless ones. */
 export async function untilStill(page: Page): Promise<void> {
   await page.evaluate(
     'new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))' +
-      '.then(() => Promise.allSettled(document.getAnimations().map((one) => one.finished)))' +
+      '.then(() => document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity))' +
+      '.then((animations) => Promise.allSettled(animations.map((one) => one.finished)))' +
       '.then(() => undefined)',
   );
 }
