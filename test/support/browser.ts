@@ -303,14 +303,19 @@ export async function pressEscape(layer: Locator): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-/** Waits until the browser has painted the latest change and all animations have finished, except for endless ones. */
+/** Waits until the browser has painted the latest change and all animations have finished. Names those that do not finish. */
 export async function untilStill(page: Page): Promise<void> {
-  await page.evaluate(
-    'new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)))' +
-      '.then(() => document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity))' +
-      '.then((animations) => Promise.allSettled(animations.map((one) => one.finished)))' +
-      '.then(() => undefined)',
+  const running = await page.evaluate(
+    `new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))).then(() => {
+      const animations = document.getAnimations();
+      const late = new Promise((resolve) => setTimeout(() => resolve(
+        document.getAnimations().map(({ animationName, effect }) =>
+          (animationName ?? 'transition') + ' of ' + effect?.target?.outerHTML.slice(0, 200))
+      ), ${waitMs}));
+      return Promise.race([Promise.allSettled(animations.map((one) => one.finished)).then(() => []), late]);
+    })`,
   );
+  expect(running, `animations of ${page.url()}`).toEqual([]);
 }
 
 /** Expects that the page does not scroll sideways in its present viewport. */

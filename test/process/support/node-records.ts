@@ -111,7 +111,7 @@ export const changingKinds: Readonly<Record<string, ChangingKind>> = {
   },
 };
 
-/** A response without the id of its own request. */
+/** A response without its request id, which differs for every read. */
 export function contentOf({ body: { requestId: _own, ...content } }: Pick<Answer, 'body'>): Shown {
   return content as unknown as Shown;
 }
