@@ -37,7 +37,7 @@ const MIX: readonly { readonly percent: number; readonly advance: object; readon
     { percent: 5, advance: { to: 'settled' }, isRefunded: true },
   ];
 
-const WEBHOOK_APP_KEY = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ02';
+export const WEBHOOK_APP_KEY = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ02';
 
 /**
  * Two applications of one organization. One has a webhook for creation events, one delivery per payment. The load uses the

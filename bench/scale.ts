@@ -17,12 +17,21 @@ import { type Measured, median, roundsThatCount } from './measurement.ts';
 import { multiply } from './multiply.ts';
 import { waitForQuiet } from './neighbours.ts';
 import { createRequests, type NextRequest, PAYMENTS_PATH, readRequest, readRequests } from './requests.ts';
-import { createSample, openReceiver, SAMPLE, type Side, scaleSeed, sideOf } from './scale-sides.ts';
+import {
+  createSample,
+  openReceiver,
+  SAMPLE,
+  type Side,
+  scaleSeed,
+  sideOf,
+  WEBHOOK_APP_KEY,
+} from './scale-sides.ts';
 import { value } from './value.ts';
 
 const BURST = 1_000;
 const WARMUP_MS = 500;
 const TARGET = 0.95;
+const DELIVERIES_PATH = '/_api/developer_api_webhook_deliveries';
 /** Half of the 11.7 KB that a payment took with all its rows in November 2026. */
 const BYTES_PER_PAYMENT_MAX = 5_850;
 
@@ -65,7 +74,8 @@ export interface Scale {
   readonly measured: readonly ScaleMeasured[];
 }
 
-const list = (query: (side: Side) => string): Benchmark['run'] => reads((side) => [query(side)]);
+const list = (query: (side: Side) => string, apiKey = API_KEY): Benchmark['run'] =>
+  reads((side) => [query(side)], apiKey);
 
 const BENCHMARKS: readonly Benchmark[] = [
   {
@@ -92,11 +102,12 @@ const BENCHMARKS: readonly Benchmark[] = [
   { what: 'balances', run: list(() => '/_api/developer_api_balances') },
   { what: 'first page of ledger entries', run: list(() => '/_api/developer_api_ledger_entries') },
   { what: 'first page of events', run: list(() => '/_api/developer_api_webhook_events') },
-  { what: 'first page of deliveries', run: list(() => '/_api/developer_api_webhook_deliveries') },
+  { what: 'first page of deliveries', run: list(() => DELIVERIES_PATH, WEBHOOK_APP_KEY) },
   {
-    what: 'first page of failed deliveries',
-    run: list(() => '/_api/developer_api_webhook_deliveries?status=failed'),
+    what: 'first page of failed deliveries, of which there are none',
+    run: list(() => `${DELIVERIES_PATH}?status=failed`, WEBHOOK_APP_KEY),
   },
+  { what: 'deliveries of an application that has none', run: list(() => DELIVERIES_PATH) },
   {
     what: 'walks in one request, transitions',
     run: (side, seconds) =>
@@ -214,13 +225,13 @@ async function sealAll(databaseUrl: string, log: (line: string) => void): Promis
   return rows / seconds;
 }
 
-function reads(pathsOf: (side: Side) => readonly string[]): Benchmark['run'] {
+function reads(pathsOf: (side: Side) => readonly string[], apiKey = API_KEY): Benchmark['run'] {
   return (side, seconds) => {
     const paths = pathsOf(side);
     const [only] = paths;
     if (paths.length > 1 || only === undefined)
-      return load(side, seconds, (connection) => readRequests(API_KEY, paths, connection));
-    const request = readRequest(API_KEY, only);
+      return load(side, seconds, (connection) => readRequests(apiKey, paths, connection));
+    const request = readRequest(apiKey, only);
     return load(side, seconds, () => () => request);
   };
 }

@@ -303,19 +303,25 @@ export async function pressEscape(layer: Locator): Promise<void> {
   await page.keyboard.press('Escape');
 }
 
-/** Waits until the browser has painted the latest change and all animations have finished. Names those that do not finish. */
+/** Waits until the browser has painted the latest change and all animations have finished. Names what does not happen. */
 export async function untilStill(page: Page): Promise<void> {
-  const running = await page.evaluate(
-    `new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))).then(() => {
-      const animations = document.getAnimations();
-      const late = new Promise((resolve) => setTimeout(() => resolve(
-        document.getAnimations().map(({ animationName, effect }) =>
-          (animationName ?? 'transition') + ' of ' + effect?.target?.outerHTML.slice(0, 200))
-      ), ${waitMs}));
-      return Promise.race([Promise.allSettled(animations.map((one) => one.finished)).then(() => []), late]);
-    })`,
+  const missing = await page.evaluate(
+    `(() => {
+      let isPainted = false;
+      const still = new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))).then(() => {
+        isPainted = true;
+        return Promise.allSettled(document.getAnimations().map((one) => one.finished)).then(() => []);
+      });
+      const late = new Promise((resolve) => setTimeout(() => resolve([
+        ...(isPainted ? [] : ['two frames, while the page is ' + document.visibilityState]),
+        ...document.getAnimations().map(({ animationName, playState, effect }) =>
+          'the end of ' + (animationName ?? 'a transition') + ', ' + playState + ', of ' +
+          effect?.target?.outerHTML.slice(0, 200)),
+      ]), ${waitMs}));
+      return Promise.race([still, late]);
+    })()`,
   );
-  expect(running, `animations of ${page.url()}`).toEqual([]);
+  expect(missing, `awaited on ${page.url()}`).toEqual([]);
 }
 
 /** Expects that the page does not scroll sideways in its present viewport. */
