@@ -1,6 +1,6 @@
--- PostgreSQL plans a page for any value of its filter. Where most rows had the same value, as with payments that are all settled, it concluded
--- that any other value is as frequent, and searched for failed payments by reading all payments, newest first. It now assumes that a value is rare:
--- one of 200 for states, types, days and applications, one of 5 % of the rows for ids and references.
+-- PostgreSQL plans a page for any value of its filter. Where all rows had the same value, as with refunds that have all succeeded, it concluded that
+-- any value is as frequent, and searched for failed refunds by reading all refunds, newest first. It now assumes that a value is rare: that there
+-- are 200 different states, types, days and applications, and one id or reference for every twenty rows.
 alter table payments alter column status set (n_distinct = 200), alter column customer_id set (n_distinct = -0.05),
   alter column reference set (n_distinct = -0.05);
 alter table refunds alter column status set (n_distinct = 200), alter column payment_id set (n_distinct = -0.05);
@@ -8,7 +8,7 @@ alter table disputes alter column status set (n_distinct = 200), alter column pa
 alter table transfers alter column status set (n_distinct = 200), alter column customer_id set (n_distinct = -0.05),
   alter column reference set (n_distinct = -0.05);
 alter table customers alter column status set (n_distinct = 200), alter column reference set (n_distinct = -0.05);
-alter table events alter column type set (n_distinct = 200), alter column resource_id set (n_distinct = -0.05);
+alter table events alter column "type" set (n_distinct = 200), alter column resource_id set (n_distinct = -0.05);
 alter table deliveries alter column app_id set (n_distinct = 200), alter column status set (n_distinct = 200),
   alter column webhook_id set (n_distinct = -0.05), alter column event_id set (n_distinct = -0.05);
 alter table ledger_entries alter column payment_id set (n_distinct = -0.05), alter column transfer_id set (n_distinct = -0.05);

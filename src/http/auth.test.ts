@@ -19,24 +19,33 @@ function owner(fields: Partial<KeyOwner> = {}): KeyOwner {
     ...{ keyId: formatId('api_key', '1'), keyName: 'Main' },
     ...{ feeBasisPoints: 0, feeFixed: 0n, provider: null, fxMarginBasisPoints: 0, fxRates: {} },
     ...{ replaces: null, status: 'active', scopes: ['payments:read'], allowedCidrs: [], expiresAt: null },
-    ...{ mayReset: false, faultPlans: null },
+    ...{ mayReset: false, faultPlans: null, revision: '1' },
     webhookDefaults: {} as KeyOwner['webhookDefaults'],
     ...fields,
   };
 }
 
-/** An authenticator over stored keys, and the hashes that it has looked up. */
+/** An authenticator over stored keys, the hashes that it has looked up, and those that it has confirmed, for each statement. */
 function withKeys(stored: Record<string, KeyOwner>) {
   const byHash = new Map(Object.entries(stored).map(([text, row]) => [digestOf(text).toString('hex'), row]));
   const lookups: string[] = [];
+  const confirmed: string[][] = [];
   const reader = {
     first: (_statement: unknown, [digest]: readonly [Buffer]) => {
       lookups.push(digest.toString('hex'));
       const row = byHash.get(digest.toString('hex'));
       return Promise.resolve(row && { ...row, hash: digest });
     },
-  } as unknown as Pick<Reader, 'first'>;
-  return { authenticator: new Authenticator(reader), byHash, lookups };
+    rows: (_statement: unknown, [digests, revisions]: readonly [Buffer[], (string | null)[]]) => {
+      const hashes = digests.map((digest) => digest.toString('hex'));
+      confirmed.push(hashes);
+      const changed = hashes.flatMap((one, i) =>
+        (byHash.get(one)?.revision ?? null) === revisions[i] ? [] : [{ n: i + 1 }],
+      );
+      return Promise.resolve(changed);
+    },
+  } as unknown as Pick<Reader, 'first' | 'rows'>;
+  return { authenticator: new Authenticator(reader), byHash, lookups, confirmed };
 }
 
 const idOf = (found: Awaited<ReturnType<Authenticator['find']>>) =>
@@ -105,14 +114,80 @@ describe('a caller', () => {
 describe('a key that was found', () => {
   const header = `Bearer ${key}`;
 
-  test('is cached for half a second, and then looked up again', async () => {
-    const { authenticator, lookups } = withKeys({ [key]: owner() });
+  test('is trusted for half a second, and then confirmed before it is used again', async () => {
+    const { authenticator, lookups, confirmed } = withKeys({ [key]: owner() });
     await authenticator.find(header, now);
     expect(authenticator.find(header, now + 499)).not.toBeInstanceOf(Promise);
+    expect(confirmed).toEqual([]);
+    expect(idOf(await authenticator.find(header, now + 500))).toBe('key_1');
+    expect(confirmed).toEqual([[digestOf(key).toString('hex')]]);
+    expect(authenticator.find(header, now + 999)).not.toBeInstanceOf(Promise);
     expect(lookups).toHaveLength(1);
-    const again = authenticator.find(header, now + 500);
-    expect(again).toBeInstanceOf(Promise);
-    await again;
+  });
+
+  test.each([
+    ['revoked', owner({ status: 'revoked', revision: '2' }), 'revoked'],
+    ['deleted', undefined, 'api_key_invalid'],
+  ])('is looked up again when another node has %s it', async (_what, changed, found) => {
+    const { authenticator, byHash } = withKeys({ [key]: owner() });
+    await authenticator.find(header, now);
+    if (changed) byHash.set(digestOf(key).toString('hex'), changed);
+    else byHash.clear();
+    const after = await authenticator.find(header, now + 500);
+    expect('code' in after ? after.code : after.status).toBe(found);
+  });
+
+  test('that another node creates is found, although it was unknown before', async () => {
+    const { authenticator, byHash } = withKeys({});
+    expect(idOf(await authenticator.find(header, now))).toBe('api_key_invalid');
+    byHash.set(digestOf(key).toString('hex'), owner());
+    expect(idOf(await authenticator.find(header, now + 500))).toBe('key_1');
+  });
+
+  describe('among others', () => {
+    const texts = ['a', 'b', 'c', 'd'].map((letter) => `sbk_sandbox_${letter.repeat(32)}`);
+    const findAll = async (authenticator: Authenticator, of: readonly string[], at: number) => {
+      for (const text of of) await authenticator.find(`Bearer ${text}`, at);
+    };
+    const stored = Object.fromEntries(texts.map((text) => [text, owner()]));
+    const hashesOf = (of: readonly string[]) => of.map((text) => digestOf(text).toString('hex'));
+
+    test('is confirmed together with all others in use', async () => {
+      const { authenticator, confirmed } = withKeys(stored);
+      await findAll(authenticator, texts, now);
+      await findAll(authenticator, texts.slice(0, 3), now + 400);
+      await findAll(authenticator, texts.slice(0, 3), now + 500);
+      expect(confirmed).toEqual([hashesOf(texts.slice(0, 3))]);
+      // The last one was not in use, so it is confirmed alone.
+      await findAll(authenticator, texts, now + 600);
+      expect(confirmed.slice(1)).toEqual([hashesOf(texts.slice(3))]);
+    });
+
+    test('is confirmed once by requests that arrive together', async () => {
+      const { authenticator, confirmed } = withKeys(stored);
+      await findAll(authenticator, texts, now);
+      await findAll(authenticator, texts, now + 400);
+      await Promise.all(texts.map((text) => authenticator.find(`Bearer ${text}`, now + 700)));
+      expect(confirmed).toEqual([hashesOf(texts)]);
+    });
+
+    test('is the only one to be dropped when it has changed', async () => {
+      const { authenticator, byHash, lookups } = withKeys(stored);
+      await findAll(authenticator, texts, now);
+      await findAll(authenticator, texts, now + 400);
+      byHash.set(hashesOf(texts)[2] ?? '', owner({ status: 'revoked', revision: '2' }));
+      await findAll(authenticator, texts, now + 500);
+      expect(lookups.slice(texts.length)).toEqual(hashesOf(texts.slice(2, 3)));
+    });
+  });
+
+  test('is looked up again when this node changes it while it is being confirmed', async () => {
+    const { authenticator, byHash, lookups } = withKeys({ [key]: owner() });
+    await authenticator.find(header, now);
+    const later = authenticator.find(header, now + 500);
+    byHash.set(digestOf(key).toString('hex'), owner({ status: 'revoked', revision: '2' }));
+    authenticator.forget('app_1');
+    expect(((await later) as Caller).status).toBe('revoked');
     expect(lookups).toHaveLength(2);
   });
 
@@ -122,7 +197,7 @@ describe('a key that was found', () => {
     expect(lookups).toHaveLength(1);
   });
 
-  test('an unknown key is also cached for half a second', async () => {
+  test('an unknown key is also trusted to be unknown for half a second', async () => {
     const { authenticator, lookups } = withKeys({});
     await authenticator.find(header, now);
     expect(authenticator.find(header, now + 499)).toMatchObject({ code: 'api_key_invalid' });
@@ -189,7 +264,7 @@ describe('a key that was found', () => {
           ? Promise.reject(new Error('gone'))
           : Promise.resolve({ ...owner(), hash: digestOf(key) });
       },
-    } as unknown as Pick<Reader, 'first'>;
+    } as unknown as Pick<Reader, 'first' | 'rows'>;
     const authenticator = new Authenticator(reader);
     await expect(authenticator.find(header, now)).rejects.toThrow('gone');
     expect(idOf(await authenticator.find(header, now))).toBe('key_1');
@@ -197,7 +272,7 @@ describe('a key that was found', () => {
 
   test('a row with another hash admits nobody', async () => {
     const reader = { first: () => Promise.resolve({ ...owner(), hash: digestOf('another') }) };
-    const authenticator = new Authenticator(reader as unknown as Pick<Reader, 'first'>);
+    const authenticator = new Authenticator(reader as unknown as Pick<Reader, 'first' | 'rows'>);
     await expect(authenticator.find(header, now)).rejects.toThrow('another API key');
   });
 });

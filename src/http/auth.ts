@@ -9,16 +9,7 @@ import type { Reader } from '../kernel/table.ts';
 import { findKeyOwner, type KeyOwner } from '../resources/api-keys/store.ts';
 import { apiKeyPattern } from '../resources/api-keys/table.ts';
 import type { ActivePlan, RequestFault } from '../resources/fault-plans/table.ts';
-
-/**
- * A cached key, with the settings and fault plans of its application. The node that commits a change invalidates its entry
- * immediately; on other nodes the entry expires within half a second, without any message between nodes. A notification would
- * be faster, but would cost one more connection per node and still need this bound in case it is lost.
- */
-interface CachedKey {
-  readonly caller: Caller | undefined;
-  readonly loadedAt: number;
-}
+import { KeyCache } from './key-cache.ts';
 
 export interface Caller {
   readonly principal: Principal;
@@ -29,19 +20,17 @@ export interface Caller {
   readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
 }
 
-/** The documented bound on every node is one second. */
-const cacheMs = 500;
-const cachedKeysMax = 10_000;
 const bearer = /^Bearer +(\S+)$/i;
 
 /** Finds the caller of an API key. The key is hashed immediately and stored nowhere. */
 export class Authenticator {
   readonly #reader: Pick<Reader, 'first'>;
-  readonly #cache = new Map<string, CachedKey>();
+  readonly #cache: KeyCache<Caller>;
   readonly #loading = new Map<string, Promise<Caller | undefined>>();
 
-  constructor(reader: Pick<Reader, 'first'>) {
+  constructor(reader: Pick<Reader, 'first' | 'rows'>) {
     this.#reader = reader;
+    this.#cache = new KeyCache(reader);
   }
 
   /** Returns synchronously, without a promise, while the key is cached, which is nearly always. */
@@ -51,9 +40,12 @@ export class Authenticator {
     if (key === undefined) return refuse('api_key_missing');
     if (!apiKeyPattern.test(key)) return refuse('api_key_invalid');
     const digest = hash('sha256', key, 'base64');
-    const cached = this.#cache.get(digest);
-    if (cached && nowMs - cached.loadedAt < cacheMs) return cached.caller ?? refuse('api_key_invalid');
-    return this.#load(digest, nowMs).then((caller) => caller ?? refuse('api_key_invalid'));
+    const cached = this.#cache.find(digest, nowMs);
+    if (cached && !(cached instanceof Promise)) return cached.caller ?? refuse('api_key_invalid');
+    const found = cached
+      ? cached.then((confirmed) => (confirmed ? confirmed.caller : this.#load(digest, nowMs)))
+      : this.#load(digest, nowMs);
+    return found.then((caller) => caller ?? refuse('api_key_invalid'));
   }
 
   #load(digest: string, nowMs: number): Promise<Caller | undefined> {
@@ -62,8 +54,8 @@ export class Authenticator {
     const load = findKeyOwner(this.#reader, Buffer.from(digest, 'base64'))
       .then((owner) => {
         const caller = owner && toCaller(owner);
-        if (this.#cache.size >= cachedKeysMax) this.#cache.clear();
-        if (this.#loading.get(digest) === load) this.#cache.set(digest, { caller, loadedAt: nowMs });
+        if (this.#loading.get(digest) === load)
+          this.#cache.add(digest, owner?.revision ?? null, caller, nowMs);
         return caller;
       })
       .finally(() => {
@@ -88,7 +80,7 @@ export class Authenticator {
   }
 
   #invalidate(matches: (caller: Caller) => boolean): void {
-    for (const [digest, { caller }] of this.#cache) if (caller && matches(caller)) this.#cache.delete(digest);
+    this.#cache.drop(matches);
     // The owners of pending lookups are not known yet, and their results may be from before the change.
     this.#loading.clear();
   }

@@ -16,6 +16,7 @@ test('a key is looked up by its hash, and the key itself is not sent to the data
       queried.push(...values);
       return Promise.resolve(undefined);
     },
+    rows: () => Promise.resolve([]),
   });
   const key = newKey();
   await authenticator.find(`Bearer ${key}`, 0);

@@ -9,7 +9,12 @@ import {
   type Statement,
   selectList,
 } from '../../kernel/table.ts';
-import { type ActivePlan, activePlans, type RequestFault } from '../fault-plans/table.ts';
+import {
+  type ActivePlan,
+  activePlans,
+  activePlansRevision,
+  type RequestFault,
+} from '../fault-plans/table.ts';
 import { type ApiKeyRow, apiKeysTable } from './table.ts';
 
 /** A key with its organization and application: everything that a request needs to know about its caller. */
@@ -34,7 +39,14 @@ export interface KeyOwner {
   readonly mayReset: boolean;
   /** The active fault plans for its requests; null when there are none, as in nearly every application. */
   readonly faultPlans: readonly ActivePlan<RequestFault>[] | null;
+  /** Identifies this state of all these rows: the transactions that wrote them. */
+  readonly revision: string;
 }
+
+const owners = `from api_keys k
+    join applications a on a.org_id = k.org_id and a.id = k.app_id
+    join organizations o on o.org_id = k.org_id and o.id = k.org_id`;
+const revision = `concat_ws(' ', k.xmin, a.xmin, o.xmin, ${activePlansRevision('requests', 'k.org_id', 'k.app_id')})`;
 
 const ownerByHash: GroupedStatement = {
   name: 'api_key_owner_by_hash',
@@ -46,11 +58,16 @@ const ownerByHash: GroupedStatement = {
       a.webhook_defaults as "webhookDefaults", k.id as "keyId",
       k.name as "keyName", k.replaces, k.may_reset as "mayReset",
       case a.status when 'active' then k.status else 'revoked' end as status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt",
-      ${activePlans('requests', 'k.org_id', 'k.app_id')} as "faultPlans"
-    from api_keys k
-    join applications a on a.org_id = k.org_id and a.id = k.app_id
-    join organizations o on o.org_id = k.org_id and o.id = k.org_id
+      ${activePlans('requests', 'k.org_id', 'k.app_id')} as "faultPlans", ${revision} as revision
+    ${owners}
     where k.hash = h.hash offset 0) k`,
+};
+
+/** Finds keys whose owner has changed, or that exist now and did not, or the reverse: their positions in the arrays, from 1. */
+const changedOwners: Statement = {
+  name: 'api_key_owners_changed',
+  text: `select h.n::integer as n from unnest($1::bytea[], $2::text[]) with ordinality as h(hash, revision, n)
+    where (select ${revision} ${owners} where k.hash = h.hash) is distinct from h.revision`,
 };
 
 export async function findKeyOwner(
@@ -63,6 +80,28 @@ export async function findKeyOwner(
   // Defence in depth: even if the database layer is wrong, a row admits only the key whose hash it contains.
   assert(Buffer.compare(foundHash, hash) === 0, 'the database returned another API key than requested');
   return owner;
+}
+
+/** A key as it was read: the revision of its owner, or null when there was no such key. */
+export interface KnownKey {
+  readonly hash: Uint8Array;
+  readonly revision: string | null;
+}
+
+/** Those of the keys that would be read differently now. */
+export async function findChangedKeys<Key extends KnownKey>(
+  reader: Pick<Reader, 'rows'>,
+  keys: readonly Key[],
+): Promise<readonly Key[]> {
+  const changed = await reader.rows<{ readonly n: number }>(changedOwners, [
+    keys.map(({ hash }) => hash),
+    keys.map(({ revision: known }) => known),
+  ]);
+  return changed.map(({ n }) => {
+    const key = keys[n - 1];
+    assert(key, `the database returned key ${n}, which was not requested`);
+    return key;
+  });
 }
 
 const anyKey: Statement = {

@@ -104,9 +104,20 @@ const planColumns = [
  */
 export function activePlans(target: (typeof faultTargets)[number], orgId: string, appId: string): string {
   const fields = planColumns.map(([property, column]) => `'${property}', p.${column}`).join(', ');
-  return `(select jsonb_agg(jsonb_build_object(${fields}) order by p.id) from fault_plans p
-    where p.org_id = ${orgId} and p.app_id = ${appId} and p.status = 'active' and p.target = '${target}')`;
+  return `(select jsonb_agg(jsonb_build_object(${fields}) order by p.id) ${fromActive(target, orgId, appId)})`;
 }
+
+/** A subquery that returns a text which changes with these plans, or null if there are none. */
+export function activePlansRevision(
+  target: (typeof faultTargets)[number],
+  orgId: string,
+  appId: string,
+): string {
+  return `(select string_agg(p.id || ' ' || p.xmin, ' ' order by p.id) ${fromActive(target, orgId, appId)})`;
+}
+
+const fromActive = (target: string, orgId: string, appId: string) =>
+  `from fault_plans p where p.org_id = ${orgId} and p.app_id = ${appId} and p.status = 'active' and p.target = '${target}'`;
 
 /** The number of matches in a pattern; then it repeats. */
 export const patternLength = 1_000;
