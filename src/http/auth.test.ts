@@ -181,6 +181,18 @@ describe('a key that was found', () => {
     });
   });
 
+  test('leaves nothing behind each time this node changes it', async () => {
+    const { authenticator, confirmed } = withKeys({ [key]: owner() });
+    for (let change = 0; change < 5; change += 1) {
+      await authenticator.find(header, now);
+      await authenticator.find(header, now);
+      authenticator.forget('app_1');
+    }
+    await authenticator.find(header, now);
+    await authenticator.find(header, now + 500);
+    expect(confirmed).toEqual([[digestOf(key).toString('hex')]]);
+  });
+
   test('is looked up again when this node changes it while it is being confirmed', async () => {
     const { authenticator, byHash, lookups } = withKeys({ [key]: owner() });
     await authenticator.find(header, now);
