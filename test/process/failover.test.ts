@@ -120,6 +120,8 @@ it('a server leaves a replaced primary for the promoted one, and does not return
   const write = (database: Database) =>
     database.query({ name: '', text: 'insert into tried default values' }, []);
   const make = 'create table if not exists tried (at timestamptz default now())';
+  const countTried = (server: typeof old) =>
+    queryOnce({ url: pair.urlOn(server) }, 'select count(*)::int as n from tried');
   const open = () => {
     const database = openPostgres(pair.url, () => undefined);
     opened.push(database);
@@ -142,6 +144,8 @@ it('a server leaves a replaced primary for the promoted one, and does not return
   // The setting reaches a connection that is open when it is used next.
   const failure = await vi.waitUntil(() => write(database).then(() => undefined, String), RECOVERY);
   expect(failure).toContain('read-only');
+  // PostgreSQL passes a new setting on in the background, so writes may have succeeded until then.
+  const rowsOnOld = await countTried(old);
   // The very next write finds the promoted server.
   await write(database);
   expect(await hostOf(database)).toBe(promoted.port);
@@ -161,7 +165,5 @@ it('a server leaves a replaced primary for the promoted one, and does not return
     RECOVERY,
   );
   expect(await hostOf(database)).toBe(promoted.port);
-  expect(await queryOnce({ url: pair.urlOn(old) }, 'select count(*)::int as n from tried')).toEqual([
-    { n: 0 },
-  ]);
+  expect(await countTried(old)).toEqual(rowsOnOld);
 });
