@@ -5,6 +5,8 @@ import { valuesFile } from '../scripts/cli/values.ts';
 import { brunoCollection } from '../scripts/collections/bruno.ts';
 import { parseHttp } from '../scripts/collections/http-file.ts';
 import { intellijFile } from '../scripts/collections/intellij.ts';
+import { generateConsole } from '../scripts/console/generate.ts';
+import { consoleSchemas } from '../scripts/console/schemas.ts';
 import type { ApiDocument } from '../scripts/sdk/document.ts';
 import { generateSdk } from '../scripts/sdk/generate.ts';
 import { seedSchemaDocument } from '../src/admin/seed-schema.ts';
@@ -104,6 +106,16 @@ test('schemas/seed.schema.json is the schema that validates seed files', () =>
 test.each([...generateSdk(JSON.parse(JSON.stringify(document)) as ApiDocument)])(
   '%s is generated from the OpenAPI document',
   (path, text) => expectGolden(path, text),
+);
+
+test.each([
+  ...generateConsole(
+    JSON.parse(JSON.stringify(document)) as ApiDocument,
+    consoleSchemas(),
+    Object.keys(limits),
+  ),
+])('%s is generated from the OpenAPI document and the console routes', (path, text) =>
+  expectGolden(path, text),
 );
 
 test('every $ref in the OpenAPI document resolves', () => {

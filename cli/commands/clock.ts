@@ -50,6 +50,11 @@ export function addClock(program: Command): void {
     examples: [['clock freeze']],
     run: async (session) => show(session, await (await session.sandbank()).clock.freeze()),
   });
+  declare(clock, 'resume', {
+    summary: 'Let a frozen clock run on from its time',
+    examples: [['clock resume']],
+    run: async (session) => show(session, await (await session.sandbank()).clock.resume()),
+  });
   declare(clock, 'reset', {
     summary: 'Return to real time',
     examples: [['clock reset']],

@@ -121,5 +121,5 @@ export const transferScenarios = ['approve', 'review', 'reject', 'settle_short',
 /** The API paths without ids, for the commands that send any request. */
 export const requestPaths = {
   GET: ['status', 'capabilities', 'state_machines', 'payments', 'refunds', 'disputes', 'transfers', 'fx_rates', 'balances', 'ledger_entries', 'settlements', 'reconciliation', 'customers', 'clock', 'webhooks', 'webhook_events', 'webhook_deliveries', 'webhook_replays', 'requests', 'audit_entries', 'audit_entries/verify', 'coverage', 'fault_plans'],
-  POST: ['payments', 'transfers', 'customers', 'clock/advance', 'clock/freeze', 'clock/reset', 'webhooks', 'webhook_events', 'webhook_deliveries/replay', 'coverage/reset', 'reset', 'fault_plans'],
+  POST: ['payments', 'transfers', 'customers', 'clock/advance', 'clock/freeze', 'clock/resume', 'clock/reset', 'webhooks', 'webhook_events', 'webhook_deliveries/replay', 'coverage/reset', 'reset', 'fault_plans'],
 } as const;

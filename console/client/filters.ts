@@ -1,5 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { useScope } from './scope.ts';
 import { mergeFilters, pickFilters, type Search } from './search-params.ts';
 
 /**
@@ -33,4 +34,21 @@ export function useOpenParam(name: string): [boolean, (isOpen: boolean) => void]
       resetScroll: false,
     });
   return [search[name] === '1', change];
+}
+
+/** Opens the page of a record that a dialog created. The dialog leaves the history first: Back shows the list, not the form. */
+export function useOpenCreated(): (page: string) => Promise<void> {
+  const search: Search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const { orgId } = useScope();
+  return async (page) => {
+    if (search.create !== undefined)
+      await navigate({
+        to: '.',
+        search: { ...search, create: undefined },
+        replace: true,
+        resetScroll: false,
+      });
+    await navigate({ to: `/${orgId}/${page}` });
+  };
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ClockReading, formatInstant, formatRelative, timeAt } from './now.ts';
+import { type ClockReading, formatInstant, formatRelative, formatStamp, timeAt } from './now.ts';
 
 const now = Date.parse('2026-09-30T14:05:09.500Z');
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
@@ -12,7 +12,8 @@ describe('formatRelative', () => {
     [-1, 'just now'],
     [1, 'just now'],
     [-59 * second, 'just now'],
-    [59 * second, 'just now'],
+    [second, 'in 1 second'],
+    [59 * second, 'in 59 seconds'],
     [-minute + 1, 'just now'],
     [-minute, '1 minute ago'],
     [minute, 'in 1 minute'],
@@ -55,21 +56,29 @@ describe('formatRelative', () => {
 });
 
 describe('formatInstant', () => {
-  test.each<[string, boolean, string]>([
-    ['2026-10-30T14:05:09.500Z', false, '30 Oct 2026, 14:05 UTC'],
-    ['2026-10-30T14:05:09.500Z', true, '30 Oct 2026, 14:05:09 UTC'],
-    ['2026-01-01T00:00:00.000Z', true, '1 Jan 2026, 00:00:00 UTC'],
-    ['2025-12-31T23:59:59.999Z', true, '31 Dec 2025, 23:59:59 UTC'],
-    ['2026-03-29T01:30:00+02:00', false, '28 Mar 2026, 23:30 UTC'],
-    ['2028-02-29T12:00:00.000Z', false, '29 Feb 2028, 12:00 UTC'],
-  ])('%s (precise: %s) is %s, in UTC', (at, isPrecise, text) => {
-    expect(formatInstant(Date.parse(at), isPrecise)).toBe(text);
+  test.each<[string, 'minute' | 'second', string]>([
+    ['2026-10-30T14:05:09.500Z', 'minute', '30 Oct 2026, 14:05 UTC'],
+    ['2026-10-30T14:05:09.500Z', 'second', '30 Oct 2026, 14:05:09 UTC'],
+    ['2026-01-01T00:00:00.000Z', 'second', '1 Jan 2026, 00:00:00 UTC'],
+    ['2025-12-31T23:59:59.999Z', 'second', '31 Dec 2025, 23:59:59 UTC'],
+    ['2026-03-29T01:30:00+02:00', 'minute', '28 Mar 2026, 23:30 UTC'],
+    ['2028-02-29T12:00:00.000Z', 'minute', '29 Feb 2028, 12:00 UTC'],
+  ])('%s to the %s is %s, in UTC', (at, precision, text) => {
+    expect(formatInstant(Date.parse(at), precision)).toBe(text);
   });
+});
+
+test.each<[string, string]>([
+  ['2026-10-30T14:05:09.500Z', '30 Oct 14:05:09'],
+  ['2026-01-01T00:00:00.000Z', '1 Jan 00:00:00'],
+  ['2025-12-31T23:59:59.999Z', '31 Dec 2025 23:59:59'],
+])('in a list, %s is %s', (at, text) => {
+  expect(formatStamp(Date.parse(at), now)).toBe(text);
 });
 
 describe('timeAt', () => {
   const reading = (status: 'running' | 'frozen'): ClockReading => ({
-    clock: { object: 'clock', status, now: '2030-01-01T00:00:00.000Z', offsetSeconds: 0 },
+    clock: { object: 'clock', sandbox: true, status, now: '2030-01-01T00:00:00.000Z', offsetSeconds: 0 },
     readAtMs: now,
   });
   const read = Date.parse('2030-01-01T00:00:00.000Z');

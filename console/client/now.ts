@@ -1,5 +1,6 @@
 import { createContext, useCallback, useContext, useSyncExternalStore } from 'react';
-import type { Clock } from './shapes.ts';
+import type { Clock } from '../generated/shapes.ts';
+import { type Zone, zone } from './zone.ts';
 
 /** The last reading of the application clock, with the real time of the reading. */
 export interface ClockReading {
@@ -41,28 +42,64 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 ];
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
-/** '5 minutes ago', 'in 3 days', 'just now'. */
+/** '5 minutes ago', 'in 3 days', 'in 12 seconds', 'just now'. */
 export function formatRelative(instantMs: number, nowMs: number): string {
   const difference = instantMs - nowMs;
   const unit = units.find(([, ms]) => Math.abs(difference) >= ms);
-  return unit === undefined ? 'just now' : relative.format(Math.trunc(difference / unit[1]), unit[0]);
+  if (unit !== undefined) return relative.format(Math.trunc(difference / unit[1]), unit[0]);
+  return difference >= 1_000 ? relative.format(Math.trunc(difference / 1_000), 'second') : 'just now';
 }
 
-const day = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
-const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
-const second = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZone: 'UTC',
-});
+type Part = 'day' | 'dayOfYear' | 'minute' | 'second';
 
-/** '30 Sep 2026, 14:05 UTC'. The console shows all times in UTC, like the API. */
-export function formatInstant(instantMs: number, isPrecise = false): string {
-  return `${day.format(instantMs)}, ${(isPrecise ? second : minute).format(instantMs)} UTC`;
+const options: Readonly<Record<Part, Intl.DateTimeFormatOptions>> = {
+  day: { day: 'numeric', month: 'short', year: 'numeric' },
+  dayOfYear: { day: 'numeric', month: 'short' },
+  minute: { hour: '2-digit', minute: '2-digit' },
+  second: { hour: '2-digit', minute: '2-digit', second: '2-digit' },
+};
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(part: Part, instantMs: number, zone: Zone): string {
+  const key = `${part} ${zone}`;
+  const known = formats.get(key);
+  if (known !== undefined) return known.format(instantMs);
+  const created = new Intl.DateTimeFormat('en-GB', {
+    ...options[part],
+    ...(zone === 'utc' ? { timeZone: 'UTC' } : {}),
+  });
+  formats.set(key, created);
+  return created.format(instantMs);
+}
+
+/** '30 Sept 2026, 14:05:09 UTC'; in the zone of the browser with its offset, 'GMT+2'. */
+export function formatInstant(instantMs: number, precision: 'minute' | 'second' = 'second'): string {
+  const shown = zone();
+  return `${format('day', instantMs, shown)}, ${format(precision, instantMs, shown)} ${zoneLabel(instantMs, shown)}`;
+}
+
+/** '30 Sept 2026'. */
+export function formatDay(instantMs: number): string {
+  return format('day', instantMs, zone());
+}
+
+/** '30 Sept 14:05:09', for lists: with the year only if it is not the current one. */
+export function formatStamp(instantMs: number, nowMs: number): string {
+  const shown = zone();
+  const isThisYear = yearOf(instantMs, shown) === yearOf(nowMs, shown);
+  return `${format(isThisYear ? 'dayOfYear' : 'day', instantMs, shown)} ${format('second', instantMs, shown)}`;
+}
+
+function yearOf(instantMs: number, shown: Zone): number {
+  const date = new Date(instantMs);
+  return shown === 'utc' ? date.getUTCFullYear() : date.getFullYear();
+}
+
+function zoneLabel(instantMs: number, shown: Zone): string {
+  if (shown === 'utc') return 'UTC';
+  const minutes = -new Date(instantMs).getTimezoneOffset();
+  if (minutes === 0) return 'GMT';
+  const hours = Math.trunc(Math.abs(minutes) / 60);
+  const rest = Math.abs(minutes) % 60;
+  return `GMT${minutes < 0 ? '\u2212' : '+'}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`;
 }

@@ -8,6 +8,8 @@ import {
 } from '@tanstack/react-query';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { PaymentList, Session } from '../generated/shapes.ts';
+import { useHeldRows } from './held-rows.ts';
 import { IdempotencyKey } from './idempotency.ts';
 import {
   type ApiProblem,
@@ -22,7 +24,6 @@ import {
 } from './request.ts';
 import { useScope } from './scope.ts';
 import { nextPage, type Page, previousPage } from './search-params.ts';
-import type { List, Session } from './shapes.ts';
 
 declare module '@tanstack/react-query' {
   interface Register {
@@ -35,6 +36,9 @@ declare module '@tanstack/react-router' {
     cursors?: string[] | undefined;
   }
 }
+
+/** A page of any list: the API has one response type for each kind of item. */
+export type List<Item> = Omit<PaymentList, 'data'> & { readonly data: readonly Item[] };
 
 const readAttemptsMax = 3;
 const rowsPerPage = 25;
@@ -85,7 +89,7 @@ export interface Read<T> {
   readonly problem: ApiProblem | null;
   /** No data yet: show a Skeleton. */
   readonly isLoading: boolean;
-  /** Data is shown and newer data is loading. With polling, only when the query has changed. */
+  /** The shown data belongs to the previous query, and that of the new one is loading. */
   readonly isRefreshing: boolean;
   readonly refresh: () => void;
 }
@@ -113,9 +117,8 @@ export function useRead<T>(path: Path, query: Query = {}, options: ReadOptions =
     data: result.data,
     problem: result.error,
     isLoading: result.isPending && result.fetchStatus !== 'idle',
-    // A table that fades on every poll is hard to read.
-    isRefreshing:
-      options.everyMs === undefined ? result.isFetching && !result.isPending : result.isPlaceholderData,
+    // Not while the same query is read again: a table that fades whenever something happens is hard to read.
+    isRefreshing: result.isPlaceholderData,
     refresh: () => void result.refetch(),
   };
 }
@@ -131,6 +134,9 @@ export interface Paging {
 
 export interface PagedList<T> extends Read<List<T>> {
   readonly rows: readonly T[];
+  /** Rows that arrived while the person was scrolled down; `<NewRows {...list} />` shows them. */
+  readonly newCount: number;
+  readonly showNew: () => void;
   /** `<Pager {...list.paging} />`. */
   readonly paging: Paging;
 }
@@ -160,9 +166,13 @@ export function useList<T>(
       resetScroll: false,
     });
   const next = read.data?.nextCursor ?? undefined;
+  const key = JSON.stringify([path, query]);
+  const { rows, newCount } = useHeldRows(key, read.data?.data ?? [], rowKey, read.isRefreshing);
   return {
     ...read,
-    rows: read.data?.data ?? [],
+    rows,
+    newCount,
+    showNew: () => window.scrollTo({ top: 0 }),
     paging: {
       hasPrevious: cursor !== undefined,
       hasNext: read.data?.hasMore === true && next !== undefined,
@@ -172,6 +182,10 @@ export function useList<T>(
       onNext: () => go(nextPage(page, next)),
     },
   };
+}
+
+function rowKey(row: unknown): string {
+  return String((row as { id?: string }).id ?? JSON.stringify(row));
 }
 
 export interface Write<Result, Body> {
@@ -191,7 +205,11 @@ export interface Write<Result, Body> {
  */
 export function useWrite<Result, Body = unknown>(
   path: Path,
-  options: { readonly onDone?: (result: Result) => void } = {},
+  options: {
+    readonly onDone?: (result: Result) => void;
+    /** For writes without a form or banner that would show `problem`. */
+    readonly onFailed?: (problem: ApiProblem) => void;
+  } = {},
 ): Write<Result, Body> {
   const scope = useScope();
   const client = useQueryClient();
@@ -209,6 +227,7 @@ export function useWrite<Result, Body = unknown>(
         throw problem;
       }
     },
+    onError: (problem) => options.onFailed?.(problem),
     onSuccess: async (result, { path: target }) => {
       options.onDone?.(result);
       await invalidate(client, target, scope);
@@ -226,12 +245,19 @@ export function useWrite<Result, Body = unknown>(
   };
 }
 
-function invalidate(client: QueryClient, path: Path, { orgId, appId }: Scope): Promise<unknown> {
-  if (path.startsWith('session') || orgId === null)
+function invalidate(client: QueryClient, path: Path, scope: Scope): Promise<unknown> {
+  if (path.startsWith('session') || scope.orgId === null)
     return client.invalidateQueries({ queryKey: keys.session });
+  return refetchOrganization(client, scope);
+}
+
+/** Reads everything that is shown of the organization and the application again. */
+export async function refetchOrganization(client: QueryClient, { orgId, appId }: Scope): Promise<void> {
+  if (orgId === null) return;
   const organization = client.invalidateQueries({ queryKey: keys.organization(orgId) });
-  if (appId === null) return organization;
-  return Promise.all([organization, client.invalidateQueries({ queryKey: keys.application(orgId, appId) })]);
+  await (appId === null
+    ? organization
+    : Promise.all([organization, client.invalidateQueries({ queryKey: keys.application(orgId, appId) })]));
 }
 
 /** The session belongs to no organization or application. */

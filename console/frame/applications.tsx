@@ -1,8 +1,8 @@
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { useRead } from '../client/queries.ts';
+import { type List, useRead } from '../client/queries.ts';
 import type { ApiProblem } from '../client/request.ts';
-import type { Application, List } from '../client/shapes.ts';
+import type { Application } from '../generated/shapes.ts';
 
 /** The page's application: `?app=` in the URL, else the last selected one, else the oldest active one. */
 export interface SelectedApplication {

@@ -1,23 +1,34 @@
-import type { Clock } from '../client/shapes.ts';
-import { pluralize } from '../parts/text.ts';
+import type { Clock } from '../generated/shapes.ts';
+import { pluralize, sentenceCase } from '../parts/text.ts';
 
-/** The offset of the application clock from real time, as a sentence. */
+/** The position of the application clock against real time, as a sentence. */
 export function describeOffset({ status, offsetSeconds }: Pick<Clock, 'status' | 'offsetSeconds'>): string {
-  if (status === 'frozen') return 'Frozen until it is advanced or reset.';
-  if (offsetSeconds === 0) return 'Real time.';
-  // Rounded to minutes: after an advance by a day the clock is behind by the seconds that the advance took.
-  const minutes = Math.round(offsetSeconds / 60);
-  const hours = Math.floor(minutes / 60);
-  const days = Math.floor(hours / 24);
-  const ahead =
-    days > 0
-      ? `${pluralize(days, 'day')}, ${pluralize(hours % 24, 'hour')}`
-      : hours > 0
-        ? pluralize(hours, 'hour')
-        : offsetSeconds < 60
-          ? pluralize(offsetSeconds, 'second')
-          : pluralize(minutes, 'minute');
-  return `${ahead} ahead of real time.`;
+  const distance = Math.abs(offsetSeconds) < secondsShownMin ? 'at real time' : distanceText(offsetSeconds);
+  if (status === 'frozen') return `Frozen ${distance}.`;
+  return distance === 'at real time' ? 'Real time.' : `${sentenceCase(distance)}.`;
+}
+
+// An advance takes a moment itself.
+const secondsShownMin = 2;
+
+/** '4 days, 2 hours ahead of real time'. Rounded to minutes: an advance by a day takes some seconds itself. */
+function distanceText(offsetSeconds: number): string {
+  const seconds = Math.abs(offsetSeconds);
+  const minutes = Math.round(seconds / 60);
+  const parts =
+    seconds < 60
+      ? [pluralize(seconds, 'second')]
+      : (
+          [
+            [Math.floor(minutes / 1_440), 'day'],
+            [Math.floor(minutes / 60) % 24, 'hour'],
+            [minutes % 60, 'minute'],
+          ] as const
+        )
+          .filter(([count]) => count > 0)
+          .slice(0, 2)
+          .map(([count, unit]) => pluralize(count, unit));
+  return `${parts.join(', ')} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} real time`;
 }
 
 /** The value of a `datetime-local` input as an instant in UTC; browsers omit the seconds when they are zero. */

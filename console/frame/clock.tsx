@@ -1,11 +1,11 @@
-import { Clock3, Snowflake } from 'lucide-react';
+import { Clock3, Play, Snowflake } from 'lucide-react';
 import { useContext, useState } from 'react';
-import { ClockContext, formatInstant, useNow } from '../client/now.ts';
+import { ClockContext, formatInstant, formatStamp, useNow } from '../client/now.ts';
 import { useWrite } from '../client/queries.ts';
-import type { Clock, ClockAdvanced } from '../client/shapes.ts';
+import type { Clock, ClockAdvanced } from '../generated/shapes.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/dialog.tsx';
-import { Field, Input } from '../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../parts/field.tsx';
 import { Popover } from '../parts/popover.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';
@@ -47,8 +47,13 @@ export function ClockControl() {
         >
           {clock.status === 'frozen' ? <Snowflake aria-hidden size={16} /> : <Clock3 aria-hidden size={16} />}
           <span className="sr-only">Application clock: </span>
-          <span className="max-md:sr-only">
-            <CurrentTime />
+          <span className="whitespace-nowrap max-md:sr-only">
+            <span className="max-xl:hidden">
+              <CurrentTime />
+            </span>
+            <span className="xl:hidden">
+              <CurrentTime isShort />
+            </span>
           </span>
         </button>
       }
@@ -58,19 +63,25 @@ export function ClockControl() {
   );
 }
 
-function CurrentTime() {
-  return <>{formatInstant(useNow('application', 1_000), true)}</>;
+function CurrentTime({ isShort = false }: { readonly isShort?: boolean }) {
+  const now = useNow('application', 1_000);
+  return <>{isShort ? formatStamp(now, now) : formatInstant(now)}</>;
 }
 
 function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onNavigate: () => void }) {
   const mayWrite = useAllowed('developer');
   const advance = useWrite<ClockAdvanced, Advance>('app/developer_api_clock/advance');
   const freeze = useWrite<Clock>('app/developer_api_clock/freeze');
+  const resume = useWrite<Clock>('app/developer_api_clock/resume');
   const [isResetting, setResetting] = useState(false);
   const reset = useWrite<Clock>('app/developer_api_clock/reset', { onDone: () => setResetting(false) });
   const [to, setTo] = useState('');
-  const isBusy = advance.isBusy || freeze.isBusy || reset.isBusy;
-  const problem = advance.problem ?? freeze.problem;
+  const isBusy = advance.isBusy || freeze.isBusy || resume.isBusy || reset.isBusy;
+  const problem = problemOutsideFields(advance.problem, ['to']) ?? freeze.problem ?? resume.problem;
+  const start = (write: () => Promise<unknown>) => {
+    for (const one of [advance, freeze, resume]) one.reset();
+    void write();
+  };
   return (
     <div className="flex flex-col gap-4">
       <div>
@@ -87,16 +98,16 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
         <>
           <div className="grid grid-cols-3 gap-2">
             {steps.map(({ label, seconds }) => (
-              <Button key={label} disabled={isBusy} onClick={() => void advance.write({ seconds })}>
+              <Button key={label} disabled={isBusy} onClick={() => start(() => advance.write({ seconds }))}>
                 {label}
               </Button>
             ))}
           </div>
           <form
-            className="flex items-end gap-2"
+            className="flex items-start gap-2"
             onSubmit={(event) => {
               event.preventDefault();
-              if (to !== '') void advance.write({ to: instantOfInput(to) });
+              if (to !== '') start(() => advance.write({ to: instantOfInput(to) }));
             }}
           >
             <Field label="Advance to (UTC)" problem={advance.problem} param="to" className="min-w-0 flex-1">
@@ -106,18 +117,28 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
                 onChange={(event) => setTo(event.currentTarget.value)}
               />
             </Field>
-            <Button type="submit" disabled={isBusy || to === ''}>
+            <Button type="submit" disabled={isBusy || to === ''} className="mt-[1.625rem]">
               Advance
             </Button>
           </form>
           <div className="grid grid-cols-2 gap-2">
-            <Button
-              disabled={isBusy || clock.status === 'frozen'}
-              icon={<Snowflake aria-hidden size={15} />}
-              onClick={() => void freeze.write({})}
-            >
-              Freeze
-            </Button>
+            {clock.status === 'frozen' ? (
+              <Button
+                disabled={isBusy}
+                icon={<Play aria-hidden size={15} />}
+                onClick={() => start(() => resume.write({}))}
+              >
+                Resume
+              </Button>
+            ) : (
+              <Button
+                disabled={isBusy}
+                icon={<Snowflake aria-hidden size={15} />}
+                onClick={() => start(() => freeze.write({}))}
+              >
+                Freeze
+              </Button>
+            )}
             <Button disabled={isBusy} onClick={() => setResetting(true)}>
               Reset…
             </Button>
@@ -138,7 +159,7 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
       <ConfirmDialog
         isOpen={isResetting}
         onOpenChange={setResetting}
-        title="Return to real time?"
+        title="Reset to real time?"
         confirmLabel="Reset clock"
         isBusy={reset.isBusy}
         problem={reset.problem}
@@ -161,7 +182,9 @@ function Outcome({ result, onContinue, onNavigate }: OutcomeProps) {
   return (
     <section aria-live="polite" className="flex flex-col gap-3 border-t pt-3">
       <h3 className="font-semibold">
-        {result.happened.length === 0 ? 'Nothing was due' : pluralize(result.happened.length, 'effect')}
+        {result.happened.length === 0
+          ? 'Nothing was due'
+          : `${pluralize(result.happened.length, 'event')} processed`}
       </h3>
       {result.complete || left === undefined ? null : (
         <div className="rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">

@@ -1,4 +1,4 @@
-import type { Effect } from '../client/shapes.ts';
+import type { Effect } from '../generated/shapes.ts';
 import { Anchor, pageOf } from '../parts/anchor.tsx';
 import { sentenceCase } from '../parts/text.ts';
 

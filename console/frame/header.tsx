@@ -1,6 +1,7 @@
-import { useNavigate } from '@tanstack/react-router';
+import { useLocation, useNavigate } from '@tanstack/react-router';
 import {
   Building2,
+  ChevronRight,
   ChevronsUpDown,
   LogOut,
   Menu as MenuIcon,
@@ -13,10 +14,14 @@ import {
   UserRound,
 } from 'lucide-react';
 import { useScope } from '../client/scope.ts';
-import type { Application } from '../client/shapes.ts';
+import { localZoneName, setZone, useZone } from '../client/zone.ts';
+import type { Application } from '../generated/shapes.ts';
 import { IconButton } from '../parts/button.tsx';
 import { Menu, MenuItem, MenuLabel, MenuRadioGroup, MenuSeparator } from '../parts/menu.tsx';
+import { classes } from '../parts/text.ts';
 import { ClockControl } from './clock.tsx';
+import { LiveControl } from './live-control.tsx';
+import { isOfApplication } from './pages.ts';
 import { signOut, useAllowed, usePerson, useSession } from './session.tsx';
 import { setTheme, type ThemeChoice, useTheme } from './theme.ts';
 
@@ -62,6 +67,7 @@ export function Header({ applications, selected, onDrawer, onSearch }: HeaderPro
           onClick={onSearch}
           className="xl:hidden"
         />
+        {selected === undefined ? null : <LiveControl />}
         {selected === undefined ? null : <ClockControl />}
         <ThemeSwitch className="max-sm:hidden" />
         <AccountMenu />
@@ -78,6 +84,8 @@ function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' |
   const { orgId } = useScope();
   const navigate = useNavigate();
   const organization = organizations.find(({ id }) => id === orgId);
+  const section = useLocation({ select: ({ pathname }) => pathname.split('/').filter(Boolean)[1] ?? '' });
+  const isWide = selected !== undefined && !isOfApplication(section);
   const shown = applications.filter(({ status, id }) => status === 'active' || id === selected?.id);
   return (
     <Menu
@@ -86,13 +94,21 @@ function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' |
         <button
           type="button"
           className="flex h-10 min-w-0 items-center gap-1.5 rounded-md px-2 text-left hover:bg-hover"
+          {...(isWide ? { title: wideTitle(selected?.name) } : {})}
         >
-          <span className="min-w-0 leading-tight">
+          <span className="flex min-w-0 items-center gap-1 max-sm:flex-col max-sm:items-start max-sm:gap-0 max-sm:leading-tight">
             <span className="sr-only">Organization and application: </span>
-            <span className="block max-w-48 truncate text-xs text-muted">{organization?.name}</span>
-            <span className="block max-w-48 truncate font-medium">{selected?.name ?? 'No application'}</span>
+            <span className="max-w-40 truncate font-medium max-sm:max-w-18 max-sm:text-xs">
+              {organization?.name}
+            </span>
+            <ChevronRight aria-hidden size={14} className="shrink-0 text-faint max-sm:hidden" />
+            <span
+              className={classes('max-w-40 truncate max-sm:max-w-18', isWide ? 'text-faint' : 'font-medium')}
+            >
+              {selected?.name ?? 'No application'}
+            </span>
           </span>
-          <ChevronsUpDown aria-hidden size={14} className="shrink-0 text-faint" />
+          <ChevronsUpDown aria-hidden size={14} className="shrink-0 text-faint max-sm:hidden" />
         </button>
       }
     >
@@ -139,6 +155,11 @@ function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' |
   );
 }
 
+/** On pages of the whole organization, what the selected application is for. */
+function wideTitle(name: string | undefined): string {
+  return `This page shows all applications. ${name} is used for the clock and for what you create.`;
+}
+
 const themes: readonly { readonly value: ThemeChoice; readonly label: string }[] = [
   { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
@@ -167,6 +188,7 @@ export function ThemeSwitch({ className = '' }: { readonly className?: string })
 
 function AccountMenu() {
   const person = usePerson();
+  const zone = useZone();
   const theme = useTheme();
   const navigate = useNavigate();
   return (
@@ -195,6 +217,20 @@ function AccountMenu() {
           onChange={(value) => isTheme(value) && setTheme(value)}
         />
       </div>
+      {localZoneName === 'UTC' ? null : (
+        <>
+          <MenuSeparator />
+          <MenuRadioGroup
+            label="Time zone"
+            value={zone}
+            options={[
+              { value: 'utc', label: 'UTC' },
+              { value: 'local', label: localZoneName },
+            ]}
+            onChange={(value) => setZone(value === 'local' ? 'local' : 'utc')}
+          />
+        </>
+      )}
       <MenuSeparator />
       <MenuItem icon={<LogOut aria-hidden size={15} />} onSelect={() => void signOut()}>
         Sign out

@@ -1,10 +1,12 @@
 import { Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { Boxes } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import { LiveProvider } from '../client/live.tsx';
 import { ClockContext, type ClockReading } from '../client/now.ts';
 import { useRead } from '../client/queries.ts';
 import { ScopeContext } from '../client/scope.ts';
-import type { Application, Clock } from '../client/shapes.ts';
+import { useZone } from '../client/zone.ts';
+import type { Application, Clock } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -17,7 +19,9 @@ import { Header } from './header.tsx';
 import { isOrganizational } from './pages.ts';
 import { PaletteHost } from './palette-host.tsx';
 import { useAllowed, useSession } from './session.tsx';
+import { Shortcuts } from './shortcuts.tsx';
 import { Drawer, Sidebar } from './sidebar.tsx';
+import { Strips } from './strips.tsx';
 
 /** Everything inside an organization: scope, sidebar, header and the page. */
 export function Layout() {
@@ -34,22 +38,26 @@ export function Layout() {
 }
 
 function Organization({ orgId }: { readonly orgId: string }) {
+  // Times are formatted in many places: a change of the zone renders them all again.
+  const zone = useZone();
   const state = useSelectedApplication(orgId);
   const appId = state.selected?.id ?? null;
   const scope = useMemo(() => ({ orgId, appId }), [orgId, appId]);
   return (
     <ScopeContext value={scope}>
-      <ClockProvider>
-        <Shell applications={state.applications} selected={state.selected}>
-          {state.isLoading ? (
-            <PageSkeleton />
-          ) : state.problem && state.selected === undefined ? (
-            <ProblemBanner problem={state.problem} onRetry={state.refresh} />
-          ) : (
-            <Page hasApplication={appId !== null} />
-          )}
-        </Shell>
-      </ClockProvider>
+      <LiveProvider>
+        <ClockProvider>
+          <Shell applications={state.applications} selected={state.selected}>
+            {state.isLoading ? (
+              <PageSkeleton />
+            ) : state.problem && state.selected === undefined ? (
+              <ProblemBanner problem={state.problem} onRetry={state.refresh} />
+            ) : (
+              <Page key={zone} hasApplication={appId !== null} />
+            )}
+          </Shell>
+        </ClockProvider>
+      </LiveProvider>
     </ScopeContext>
   );
 }
@@ -90,6 +98,7 @@ function Shell({ applications, selected, children }: ShellProps) {
           onDrawer={() => setDrawerOpen(true)}
           onSearch={() => setPaletteOpen(true)}
         />
+        {selected === undefined ? null : <Strips />}
         <main id="main" tabIndex={-1} className="mx-auto max-w-[76rem] px-4 pt-6 pb-20 sm:px-8">
           {selected?.status === 'archived' ? (
             <p className="mb-5 rounded-md bg-warn-soft px-3.5 py-2 text-warn">
@@ -99,6 +108,7 @@ function Shell({ applications, selected, children }: ShellProps) {
           {children}
         </main>
       </div>
+      <Shortcuts onSearch={() => setPaletteOpen(true)} />
       <PaletteHost isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
     </div>
   );

@@ -28,6 +28,8 @@ export interface NavigationItem {
   readonly icon: LucideIcon;
   /** Works without an application. */
   readonly isOrganizational?: true;
+  /** Shows only what belongs to the selected application; the other pages show the whole organization. */
+  readonly isOfApplication?: true;
   /** Other paths that highlight this item. */
   readonly also?: readonly string[];
 }
@@ -38,7 +40,7 @@ export const navigation: readonly (readonly [group: string, items: readonly Navi
     'Home',
     [
       { to: '', label: 'Overview', icon: LayoutDashboard },
-      { to: 'start', label: 'Quick start', icon: Rocket },
+      { to: 'start', label: 'Quick start', icon: Rocket, isOfApplication: true },
     ],
   ],
   [
@@ -64,7 +66,7 @@ export const navigation: readonly (readonly [group: string, items: readonly Navi
       { to: 'webhooks', label: 'Webhooks', icon: Webhook, also: ['deliveries'] },
       { to: 'events', label: 'Events', icon: Activity },
       { to: 'requests', label: 'Requests', icon: ScrollText },
-      { to: 'faults', label: 'Faults', icon: Bug },
+      { to: 'faults', label: 'Faults', icon: Bug, isOfApplication: true },
       { to: 'coverage', label: 'Coverage', icon: ListChecks },
       { to: 'audit', label: 'Audit', icon: FileClock, isOrganizational: true },
     ],
@@ -72,7 +74,7 @@ export const navigation: readonly (readonly [group: string, items: readonly Navi
   [
     'Settings',
     [
-      { to: 'keys', label: 'API keys', icon: KeyRound },
+      { to: 'keys', label: 'API keys', icon: KeyRound, isOfApplication: true },
       { to: 'applications', label: 'Applications', icon: Boxes, isOrganizational: true },
       { to: 'members', label: 'Members', icon: UserRound, isOrganizational: true },
       { to: 'organization', label: 'Organization', icon: Building2, isOrganizational: true },
@@ -89,4 +91,13 @@ const organizational = new Set(
 /** Whether the page at /console/{orgId}/{section} works without an application. */
 export function isOrganizational(section: string): boolean {
   return organizational.has(section);
+}
+
+const ofApplication = new Set(
+  navigation.flatMap(([, items]) => items.filter((item) => item.isOfApplication).map(({ to }) => to)),
+);
+
+/** Whether the page at /console/{orgId}/{section} shows only what belongs to the selected application. */
+export function isOfApplication(section: string): boolean {
+  return ofApplication.has(section);
 }

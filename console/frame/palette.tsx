@@ -1,30 +1,22 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
-import { CornerDownLeft, LoaderCircle, Plus, Search } from 'lucide-react';
+import { CornerDownLeft, History, LoaderCircle, Search, Zap } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
+import { useLimits } from '../client/currencies.ts';
 import { useRead } from '../client/queries.ts';
+import { recentRecords } from '../client/recent.ts';
 import { useScope } from '../client/scope.ts';
-import type { SearchHit, SearchResponse } from '../client/shapes.ts';
+import type { SearchHit, SearchResults } from '../generated/shapes.ts';
+import { pageOf } from '../parts/anchor.tsx';
 import { useReturnFocus } from '../parts/focus.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { sentenceCase } from '../parts/text.ts';
+import { useCommands } from './commands.ts';
 import { navigation } from './pages.ts';
-import { useAllowed } from './session.tsx';
 
-const actions: readonly {
-  readonly label: string;
-  readonly to: string;
-  readonly role: 'developer' | 'admin';
-}[] = [
-  { label: 'Create payment', to: 'payments', role: 'developer' },
-  { label: 'Create customer', to: 'customers', role: 'developer' },
-  { label: 'Create transfer', to: 'transfers', role: 'developer' },
-  { label: 'Create webhook', to: 'webhooks', role: 'developer' },
-  { label: 'Create API key', to: 'keys', role: 'developer' },
-  { label: 'Create application', to: 'applications', role: 'developer' },
-  { label: 'Invite member', to: 'members', role: 'admin' },
-];
+// Without a search text the list would be longer than anybody reads.
+const commandsWhileBlankMax = 9;
 
 const allPages = navigation.flatMap(([, items]) => items);
 
@@ -50,27 +42,28 @@ export interface PaletteProps {
 export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
   const [text, setText] = useState('');
   const query = useDebounced(text.trim(), 180);
-  const { data, isLoading } = useRead<SearchResponse>(
+  const { searchLengthMax } = useLimits();
+  const { data, isLoading } = useRead<SearchResults>(
     'app/search',
-    { q: query.slice(0, 100) },
+    { q: query.slice(0, searchLengthMax) },
     { isEnabled: query.length >= 2 },
   );
   const { orgId } = useScope();
   const navigate = useNavigate();
   const returnFocus = useReturnFocus(isOpen);
-  const go = (to: string, search?: Readonly<Record<string, string>>) => {
+  const go = (to: string) => {
     onOpenChange(false);
-    void navigate({
-      to: to === '' ? `/${orgId}` : `/${orgId}/${to}`,
-      ...(search ? { search: search as never } : {}),
-    });
+    void navigate({ to: to === '' ? `/${orgId}` : `/${orgId}/${to}` });
   };
   const isSearching = isLoading || text.trim() !== query;
   const matches = ({ label }: { readonly label: string }) =>
     label.toLowerCase().includes(text.trim().toLowerCase());
   const pages = allPages.filter(matches);
-  const mayDo = { developer: useAllowed('developer'), admin: useAllowed('admin') };
-  const commands = actions.filter((action) => matches(action) && mayDo[action.role]);
+  const isBlank = text.trim() === '';
+  const commands = useCommands()
+    .filter(matches)
+    .slice(0, isBlank ? commandsWhileBlankMax : undefined);
+  const recent = isBlank ? recentRecords(orgId ?? '') : [];
   const hits = query.length >= 2 ? (data?.hits ?? []) : [];
   return (
     <Dialog.Root open={isOpen} onOpenChange={onOpenChange}>
@@ -97,6 +90,16 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
               />
             </div>
             <Command.List aria-label="Results" className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
+              {recent.length > 0 ? (
+                <Group heading="Recent">
+                  {recent.map(({ id, title }) => (
+                    <Item key={id} value={`recent ${id}`} onSelect={() => go(pageOf(id) ?? '')}>
+                      <History aria-hidden size={16} className="text-muted" />
+                      <span className="min-w-0 flex-1 truncate">{title}</span>
+                    </Item>
+                  ))}
+                </Group>
+              ) : null}
               {hits.length > 0 ? (
                 <Group heading="Records">
                   {hits.map((hit) => (
@@ -125,9 +128,16 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
               ) : null}
               {commands.length > 0 ? (
                 <Group heading="Actions">
-                  {commands.map(({ label, to }) => (
-                    <Item key={label} value={`action ${label}`} onSelect={() => go(to, { create: '1' })}>
-                      <Plus aria-hidden size={16} className="text-muted" />
+                  {commands.map(({ label, run }) => (
+                    <Item
+                      key={label}
+                      value={`action ${label}`}
+                      onSelect={() => {
+                        onOpenChange(false);
+                        run();
+                      }}
+                    >
+                      <Zap aria-hidden size={16} className="text-muted" />
                       {label}
                     </Item>
                   ))}

@@ -4,7 +4,7 @@ import { createContext, type ReactNode, useContext, useState } from 'react';
 import { sessionQuery } from '../client/queries.ts';
 import { post } from '../client/request.ts';
 import { useScope } from '../client/scope.ts';
-import type { Person, Role, Session } from '../client/shapes.ts';
+import type { Person, Role, Session } from '../generated/shapes.ts';
 import { Button } from '../parts/button.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';

@@ -1,11 +1,12 @@
 import { useLocation } from '@tanstack/react-router';
-import { X } from 'lucide-react';
+import { LibraryBig, X } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import markUrl from '../mark.svg';
 import { Anchor } from '../parts/anchor.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { useReturnFocus } from '../parts/focus.ts';
 import { classes } from '../parts/text.ts';
+import { type Badge, useBadges } from './badges.ts';
 import { type NavigationItem, navigation } from './pages.ts';
 import { useSession } from './session.tsx';
 
@@ -66,23 +67,39 @@ export function Brand() {
 function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
   const section = useLocation({ select: ({ pathname }) => pathname.split('/').filter(Boolean)[1] ?? '' });
   const { apiVersion } = useSession();
+  const badges = useBadges();
   return (
     <>
-      <nav aria-label="Main" className="flex flex-1 flex-col gap-4 pt-2">
+      <nav aria-label="Main" className="flex flex-1 flex-col gap-2.5">
         {navigation.map(([group, items]) => (
-          <ul key={group} aria-label={group} className="flex flex-col gap-px">
-            {items.map((item) => (
-              <Item
-                key={item.to}
-                item={item}
-                isCurrent={section === item.to || (item.also?.includes(section) ?? false)}
-                onNavigate={onNavigate}
-              />
-            ))}
-          </ul>
+          <div key={group}>
+            <p aria-hidden className="px-2 pb-1 text-[0.6875rem] font-medium text-faint">
+              {group}
+            </p>
+            <ul aria-label={group} className="flex flex-col gap-px">
+              {items.map((item) => (
+                <Item
+                  key={item.to}
+                  item={item}
+                  isCurrent={section === item.to || (item.also?.includes(section) ?? false)}
+                  badge={badges.get(item.to)}
+                  onNavigate={onNavigate}
+                />
+              ))}
+            </ul>
+          </div>
         ))}
       </nav>
-      <p className="px-2 pt-4 text-xs text-faint">API version {apiVersion}</p>
+      <a
+        href="/docs"
+        target="_blank"
+        rel="noreferrer"
+        className="mt-4 flex h-8 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink"
+      >
+        <LibraryBig aria-hidden size={16} strokeWidth={1.75} />
+        Documentation
+      </a>
+      <p className="px-2 pt-2 text-xs text-faint">API version {apiVersion}</p>
     </>
   );
 }
@@ -90,10 +107,11 @@ function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
 interface ItemProps {
   readonly item: NavigationItem;
   readonly isCurrent: boolean;
+  readonly badge: Badge | undefined;
   readonly onNavigate: (() => void) | undefined;
 }
 
-function Item({ item, isCurrent, onNavigate }: ItemProps) {
+function Item({ item, isCurrent, badge, onNavigate }: ItemProps) {
   const Icon = item.icon;
   return (
     <li>
@@ -102,12 +120,21 @@ function Item({ item, isCurrent, onNavigate }: ItemProps) {
         {...(onNavigate ? { onClick: onNavigate } : {})}
         isCurrent={isCurrent}
         className={classes(
-          'flex h-8 items-center gap-2.5 rounded-md px-2 max-lg:h-9',
+          'flex h-7 items-center gap-2.5 rounded-md px-2 max-lg:h-9',
           isCurrent ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:bg-hover hover:text-ink',
         )}
       >
         <Icon aria-hidden size={16} strokeWidth={1.75} />
         {item.label}
+        {badge === undefined ? null : (
+          <span
+            title={badge.meaning}
+            className="ml-auto rounded-full bg-warn-soft px-1.5 text-xs font-medium text-warn tabular-nums"
+          >
+            {badge.count}
+            <span className="sr-only"> {badge.meaning}</span>
+          </span>
+        )}
       </Anchor>
     </li>
   );

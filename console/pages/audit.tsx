@@ -1,11 +1,13 @@
 import { FileClock } from 'lucide-react';
 import { useFilters } from '../client/filters.ts';
+import { useNow } from '../client/now.ts';
 import { useList } from '../client/queries.ts';
-import type { AuditEntry } from '../client/shapes.ts';
+import type { AuditEntry } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
-import { FilterBar, FilterDate, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
+import { ExportButton } from '../parts/export-button.tsx';
+import { FilterBar, FilterDates, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { Pager } from '../parts/pager.tsx';
+import { NewRows, Pager } from '../parts/pager.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { sentenceCase } from '../parts/text.ts';
@@ -63,8 +65,7 @@ const columns: readonly Column<AuditEntry>[] = [
   {
     header: 'Request',
     isMinor: true,
-    cell: ({ requestId }) =>
-      requestId === null ? <span className="text-faint">—</span> : <ShortLink id={requestId} />,
+    cell: ({ requestId }) => <ShortLink id={requestId} />,
   },
 ];
 
@@ -75,6 +76,7 @@ const noFilters = Object.fromEntries(names.map((name) => [name, '']));
 export function Audit() {
   const [filters, setFilters] = useFilters(...names);
   const list = useList<AuditEntry>('org/audit', filters);
+  const now = useNow('wall');
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
@@ -83,7 +85,10 @@ export function Audit() {
         description="Every accepted or rejected write in all applications of the organization. A hash chain seals the rows, so that later changes are detected."
       />
       <VerificationCard />
-      <FilterBar onClear={isFiltered ? () => setFilters(noFilters) : undefined}>
+      <FilterBar
+        onClear={isFiltered ? () => setFilters(noFilters) : undefined}
+        actions={<ExportButton path="org/audit" filters={filters} name="audit" />}
+      >
         <FilterText
           label="Actor id"
           value={filters.actorId}
@@ -106,9 +111,15 @@ export function Audit() {
           placeholder="pay_…"
           onChange={(resourceId) => setFilters({ resourceId })}
         />
-        <FilterDate label="From" value={filters.after} onChange={(after) => setFilters({ after })} />
-        <FilterDate label="To" isEnd value={filters.before} onChange={(before) => setFilters({ before })} />
+        <FilterDates
+          label="Time"
+          from={filters.after}
+          to={filters.before}
+          now={now}
+          onChange={({ from, to }) => setFilters({ after: from, before: to })}
+        />
       </FilterBar>
+      <NewRows {...list} />
       <Table
         caption="Audit trail, newest first"
         columns={columns}

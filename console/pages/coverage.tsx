@@ -1,6 +1,6 @@
 import { useFilters } from '../client/filters.ts';
 import { useRead } from '../client/queries.ts';
-import type { Coverage as CoverageRecord } from '../client/shapes.ts';
+import type { Coverage as CoverageRecord } from '../generated/shapes.ts';
 import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';

@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useRead, useWrite } from '../client/queries.ts';
-import type { InvitationOffer, Session } from '../client/shapes.ts';
 import { useToken } from '../frame/params.ts';
 import { SignOutButton, useSession, useSetSession } from '../frame/session.tsx';
 import { StandalonePage } from '../frame/standalone-page.tsx';
+import type { InvitationOffer, Session } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button } from '../parts/button.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
@@ -57,7 +57,8 @@ function Offer({ token, offer }: { readonly token: string; readonly offer: Invit
   });
   const description = (
     <>
-      You are invited as {offer.role}. The invitation expires <Time at={offer.expiresAt} kind="wall" />.
+      You are invited as {offer.role}. The invitation expires{' '}
+      <Time at={offer.expiresAt} kind="wall" show="relative" mayBeAhead />.
     </>
   );
   if (person !== null) {

@@ -1,10 +1,10 @@
 import { KeyRound, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useFilters, useOpenParam } from '../client/filters.ts';
-import { useRead } from '../client/queries.ts';
+import { type List, useRead } from '../client/queries.ts';
 import { useScope } from '../client/scope.ts';
-import type { ApiKey, Application, List } from '../client/shapes.ts';
 import { useAllowed } from '../frame/session.tsx';
+import type { Application, ListedApiKey } from '../generated/shapes.ts';
 import { Button } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Switch } from '../parts/field.tsx';
@@ -19,10 +19,10 @@ const dialogs = { edit: EditKey, rotate: RotateKey, revoke: RevokeKey };
 
 /** The application's API keys. A key itself is shown once, in the dialog that creates it. */
 export function Keys() {
-  const list = useRead<List<ApiKey>>('app/api_keys');
+  const list = useRead<List<ListedApiKey>>('app/api_keys');
   const [filters, setFilters] = useFilters('revoked');
   const [isCreating, setCreating] = useOpenParam('create');
-  const [chosen, setChosen] = useState<{ action: KeyAction; apiKey: ApiKey } | null>(null);
+  const [chosen, setChosen] = useState<{ action: KeyAction; apiKey: ListedApiKey } | null>(null);
   const mayWrite = useAllowed('developer');
   const isArchived = useIsArchived();
   const mayCreate = mayWrite && !isArchived;

@@ -1,10 +1,11 @@
 import { BookOpen } from 'lucide-react';
 import { useFilters } from '../client/filters.ts';
+import { useNow } from '../client/now.ts';
 import { useList, useRead } from '../client/queries.ts';
-import type { Balances, LedgerEntry } from '../client/shapes.ts';
+import type { Balances, LedgerEntry } from '../generated/shapes.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { Switch } from '../parts/field.tsx';
-import { FilterBar, FilterDate, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
+import { FilterBar, FilterDates, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
@@ -40,6 +41,7 @@ const reasons = [
 const names = ['tab', 'zeros', 'paymentId', 'transferId', 'reason', 'createdAfter', 'createdBefore'] as const;
 
 export function Ledger() {
+  const now = useNow('application');
   const [filters, setFilters] = useFilters(...names);
   const { paymentId, transferId, reason, createdAfter, createdBefore } = filters;
   const tab = filters.tab ?? 'balances';
@@ -107,16 +109,12 @@ export function Ledger() {
                     onChange={(value) => setFilters({ reason: value })}
                     options={reasons.map((value) => ({ value, label: sentenceCase(value) }))}
                   />
-                  <FilterDate
-                    label="From"
-                    value={createdAfter}
-                    onChange={(value) => setFilters({ createdAfter: value })}
-                  />
-                  <FilterDate
-                    label="To"
-                    isEnd
-                    value={createdBefore}
-                    onChange={(value) => setFilters({ createdBefore: value })}
+                  <FilterDates
+                    label="Posted"
+                    from={createdAfter}
+                    to={createdBefore}
+                    now={now}
+                    onChange={({ from, to }) => setFilters({ createdAfter: from, createdBefore: to })}
                   />
                 </FilterBar>
                 <EntryList query={{ paymentId, transferId, reason, createdAfter, createdBefore }} />
@@ -143,13 +141,7 @@ function RecordFilter({
   readonly onChange: (id: string) => void;
 }) {
   return (
-    <FilterText
-      label="Payment or transfer"
-      value={value}
-      placeholder="pay_… or trf_…"
-      onChange={onChange}
-      className="sm:w-80"
-    />
+    <FilterText label="Payment or transfer" value={value} placeholder="pay_… or trf_…" onChange={onChange} />
   );
 }
 

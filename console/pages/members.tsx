@@ -1,9 +1,8 @@
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { useOpenParam } from '../client/filters.ts';
-import { useRead } from '../client/queries.ts';
+import { type List, useRead } from '../client/queries.ts';
 import { useScope } from '../client/scope.ts';
-import type { List } from '../client/shapes.ts';
 import { useAllowed, useSession } from '../frame/session.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { useRead } from '../client/queries.ts';
-import type { Application, List, Organization as OrganizationRecord } from '../client/shapes.ts';
+import { type List, useRead } from '../client/queries.ts';
 import { useAllowed, useMayCreateOrganization, usePerson, useRole } from '../frame/session.tsx';
+import type { Application, Organization as OrganizationRecord } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Card } from '../parts/card.tsx';

@@ -2,6 +2,7 @@ import { Rocket } from 'lucide-react';
 import { useFilters } from '../client/filters.ts';
 import { formatInstant } from '../client/now.ts';
 import { useRead } from '../client/queries.ts';
+import type { Overview as OverviewData } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -10,7 +11,7 @@ import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 import { LatencyChart, RequestChart, StatusChart, VolumeChart, WebhookChart } from './overview/charts.tsx';
 import { PeriodSwitch, periods } from './overview/period.tsx';
-import { type OverviewData, paymentCount } from './overview/statistics.ts';
+import { paymentCount } from './overview/statistics.ts';
 import { Tiles, TilesSkeleton } from './overview/tiles.tsx';
 
 const refreshMs = 30_000;
@@ -34,7 +35,7 @@ export function Overview() {
         description={
           data === undefined
             ? 'Payments, webhooks and requests of the last days.'
-            : `Since ${formatInstant(Date.parse(data.from))}, in real time.`
+            : `Since ${formatInstant(Date.parse(data.from), 'minute')}, in real time.`
         }
         actions={
           <PeriodSwitch

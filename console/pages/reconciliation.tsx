@@ -1,8 +1,8 @@
 import { CircleCheck, Scale } from 'lucide-react';
 import { useFilters } from '../client/filters.ts';
 import { useRead } from '../client/queries.ts';
-import type { Reconciliation as ReconciliationRecord } from '../client/shapes.ts';
 import { useAllowed } from '../frame/session.tsx';
+import type { Reconciliation as ReconciliationRecord } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';

@@ -1,24 +1,27 @@
 import { type FormEvent, useState } from 'react';
 import { useWrite } from '../client/queries.ts';
-import type { Session } from '../client/shapes.ts';
 import { useToken } from '../frame/params.ts';
+import { useSession } from '../frame/session.tsx';
 import { StandalonePage } from '../frame/standalone-page.tsx';
+import type { Session } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Field, PasswordInput } from '../parts/field.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
-import { passwordHint, passwordMax, passwordMin } from './account/sign-up-form.tsx';
+import { passwordHint } from './account/sign-up-form.tsx';
 
 /** The page of a reset link, which an owner has created: set a new password, then sign in. */
 export function Reset() {
   const token = useToken();
+  const { limits } = useSession();
   const [password, setPassword] = useState('');
   const [isTooShort, setTooShort] = useState(false);
   const reset = useWrite<Session>('session/password_reset');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setTooShort(password.length < passwordMin);
-    if (password.length >= passwordMin) void reset.write({ token, newPassword: password });
+    const isShort = password.length < limits.passwordLengthMin;
+    setTooShort(isShort);
+    if (!isShort) void reset.write({ token, newPassword: password });
   };
   if (reset.response) {
     return (
@@ -38,14 +41,14 @@ export function Reset() {
         {reset.problem ? <ProblemBanner problem={reset.problem} /> : null}
         <Field
           label="New password"
-          hint={passwordHint}
-          error={isTooShort ? `Use at least ${passwordMin} characters.` : undefined}
+          hint={passwordHint(limits)}
+          error={isTooShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
         >
           <PasswordInput
             name="password"
             autoComplete="new-password"
             required
-            maxLength={passwordMax}
+            maxLength={limits.passwordLengthMax}
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />

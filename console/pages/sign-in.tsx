@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react';
 import { useWrite } from '../client/queries.ts';
-import type { Session } from '../client/shapes.ts';
 import { RedirectToNext, useNext } from '../frame/next.tsx';
 import { useSession, useSetSession } from '../frame/session.tsx';
 import { StandalonePage } from '../frame/standalone-page.tsx';
+import type { Session } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button } from '../parts/button.tsx';
 import { Field, Input, PasswordInput } from '../parts/field.tsx';

@@ -1,7 +1,7 @@
 import { useRead } from '../client/queries.ts';
 import { useScope } from '../client/scope.ts';
-import type { Application } from '../client/shapes.ts';
 import { useAllowed } from '../frame/session.tsx';
+import type { Application } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';

@@ -2,9 +2,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useMemo, useState } from 'react';
 import { useWrite } from '../client/queries.ts';
 import { ScopeContext } from '../client/scope.ts';
-import type { Application, Organization } from '../client/shapes.ts';
 import { SignOutButton, usePerson, useSession } from '../frame/session.tsx';
 import { StandalonePage } from '../frame/standalone-page.tsx';
+import type { Application, Organization } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button } from '../parts/button.tsx';
 import { Field, Input, isAbout } from '../parts/field.tsx';
@@ -86,6 +86,7 @@ interface NameFormProps {
 }
 
 function NameForm({ step, label, placeholder, submit, write }: NameFormProps) {
+  const { limits } = useSession();
   const [name, setName] = useState('');
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -98,7 +99,7 @@ function NameForm({ step, label, placeholder, submit, write }: NameFormProps) {
       <Field label={label} problem={write.problem} param="name">
         <Input
           required
-          maxLength={100}
+          maxLength={limits.nameLengthMax}
           placeholder={placeholder}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}

@@ -9,33 +9,42 @@ export interface CardProps {
   readonly footer?: ReactNode;
   /** Without padding, for a table or list that has its own. */
   readonly isFlush?: boolean;
+  /** Less padding and a smaller title, for a side column. */
+  readonly isCompact?: boolean;
   readonly className?: string;
   readonly children?: ReactNode;
 }
 
 /** A framed section; its title is an h2. */
-export function Card({ title, description, actions, footer, isFlush, className, children }: CardProps) {
+export function Card(props: CardProps) {
+  const { title, description, actions, footer, isFlush, isCompact = false, className, children } = props;
   const hasHead = title !== undefined || actions !== undefined;
   return (
     <section className={classes('min-w-0 rounded-lg border bg-surface', className)}>
       {hasHead ? (
         <div
           className={classes(
-            'flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-4',
+            'flex flex-wrap items-start justify-between gap-x-4 gap-y-2',
+            isCompact ? 'px-4 pt-3' : 'px-5 pt-4',
             isFlush && 'pb-3',
           )}
         >
           <div className="min-w-0">
-            <h2 className="text-lg font-semibold">{title}</h2>
+            <h2 className={classes(isCompact ? 'text-base' : 'text-lg', 'font-semibold')}>{title}</h2>
             {description === undefined ? null : <p className="text-sm text-muted">{description}</p>}
           </div>
           {actions === undefined ? null : <div className="flex flex-wrap gap-2">{actions}</div>}
         </div>
       ) : null}
       {children === undefined ? null : (
-        <div className={isFlush ? '' : classes('px-5 pb-5', hasHead ? 'pt-4' : 'pt-5')}>{children}</div>
+        <div className={isFlush ? '' : bodyPadding(hasHead, isCompact)}>{children}</div>
       )}
       {footer === undefined ? null : <div className="border-t px-5 py-3">{footer}</div>}
     </section>
   );
+}
+
+function bodyPadding(hasHead: boolean, isCompact: boolean): string {
+  if (isCompact) return classes('px-4 pb-3', hasHead ? 'pt-2' : 'pt-3');
+  return classes('px-5 pb-5', hasHead ? 'pt-4' : 'pt-5');
 }

@@ -40,25 +40,3 @@ export function CodeBlock({ code, title, what = 'code', linesMax = 400 }: CodeBl
     </figure>
   );
 }
-
-/** A value, or a string that may be JSON, formatted; long output is collapsed. */
-export function JsonView({
-  value,
-  title = 'JSON',
-  linesMax = 40,
-}: {
-  readonly value: unknown;
-  readonly title?: string;
-  readonly linesMax?: number;
-}) {
-  return <CodeBlock code={pretty(value)} title={title} what="JSON" linesMax={linesMax} />;
-}
-
-function pretty(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? '';
-  try {
-    return JSON.stringify(JSON.parse(value), null, 2);
-  } catch {
-    return value;
-  }
-}

@@ -16,7 +16,7 @@ export interface DialogProps {
   readonly onOpenChange: (isOpen: boolean) => void;
   readonly title: string;
   readonly description?: ReactNode;
-  readonly size?: 'small' | 'medium' | 'large';
+  readonly size?: 'small' | 'medium' | 'large' | 'wide';
   /** Makes the content a form with a Cancel and a submit button in the footer. */
   readonly onSubmit?: () => void;
   readonly submitLabel?: string;
@@ -31,7 +31,12 @@ export interface DialogProps {
   readonly children: ReactNode;
 }
 
-const widths = { small: 'sm:w-[26rem]', medium: 'sm:w-[34rem]', large: 'sm:w-[48rem]' };
+const widths = {
+  small: 'sm:w-[26rem]',
+  medium: 'sm:w-[34rem]',
+  large: 'sm:w-[48rem]',
+  wide: 'sm:w-[min(80rem,94vw)]',
+};
 
 /** Focuses the first field of a form instead of the close button. */
 function focusFirstField(event: Event): void {
@@ -65,12 +70,6 @@ export function Dialog(props: DialogProps) {
     event.stopPropagation();
     onSubmit?.();
   };
-  const content = (
-    <>
-      {children}
-      {problem ? <ProblemBanner problem={problem} /> : null}
-    </>
-  );
   return (
     <RadixDialog.Root open={isOpen} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
@@ -97,12 +96,17 @@ export function Dialog(props: DialogProps) {
           <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5">
             {onSubmit ? (
               <form id={formId} onSubmit={submit} className="flex flex-col gap-4" noValidate>
-                {content}
+                {children}
               </form>
             ) : (
-              <div className="flex flex-col gap-4">{content}</div>
+              <div className="flex flex-col gap-4">{children}</div>
             )}
           </div>
+          {problem ? (
+            <div className="max-h-[40%] shrink-0 overflow-y-auto px-5 pb-3">
+              <ProblemBanner problem={problem} />
+            </div>
+          ) : null}
           {onSubmit || footer ? (
             <div className="flex justify-end gap-2 border-t px-5 py-3">
               {footer ?? (

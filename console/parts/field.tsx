@@ -12,6 +12,8 @@ import {
   useState,
 } from 'react';
 import type { ApiProblem } from '../client/request.ts';
+import { fieldMessage } from './field-message.ts';
+import { Prose } from './prose.tsx';
 import { classes } from './text.ts';
 
 /** Gives a control its id, description and error state. */
@@ -51,7 +53,11 @@ export function problemOutsideFields(
 /** Label, control, hint and error, connected with ids. */
 export function Field({ label, hint, error, problem, param, isOptional, className, children }: FieldProps) {
   const id = useId();
-  const message = error ?? (param !== undefined && isAbout(problem, param) ? problem?.message : undefined);
+  const message =
+    error ??
+    (problem && param !== undefined && isAbout(problem, param)
+      ? fieldMessage(problem.message, label)
+      : undefined);
   const describedBy = classes(message && `${id}-error`, hint !== undefined && `${id}-hint`) || undefined;
   return (
     <div className={classes('flex flex-col gap-1', className)}>
@@ -62,7 +68,7 @@ export function Field({ label, hint, error, problem, param, isOptional, classNam
       <FieldContext value={{ id, describedBy, isInvalid: message !== undefined }}>{children}</FieldContext>
       {message === undefined ? null : (
         <p id={`${id}-error`} className="text-sm text-bad">
-          {message}
+          <Prose text={message} />
         </p>
       )}
       {hint === undefined ? null : (

@@ -18,10 +18,10 @@ export function KeyValue({ items, isWide = false, isNarrow = false }: KeyValuePr
         <div
           key={name}
           className={classes(
-            'grid items-baseline gap-3 border-b py-2 last:border-b-0',
+            'grid items-baseline gap-3 border-b last:border-b-0',
             isNarrow
-              ? 'grid-cols-[minmax(0,7fr)_minmax(0,12fr)]'
-              : 'grid-cols-[minmax(0,2fr)_minmax(0,3fr)] sm:grid-cols-[minmax(7rem,11rem)_minmax(0,1fr)]',
+              ? 'grid-cols-[minmax(0,7fr)_minmax(0,11fr)] py-1.5 text-sm first:pt-0 last:pb-0'
+              : 'py-2 grid-cols-[minmax(0,2fr)_minmax(0,3fr)] sm:grid-cols-[minmax(7rem,11rem)_minmax(0,1fr)]',
           )}
         >
           <dt className="text-sm text-muted">{name}</dt>

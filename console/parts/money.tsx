@@ -1,5 +1,4 @@
-import { formatMinor, type Minor } from '../client/amount.ts';
-import { useExponent } from '../client/currencies.ts';
+import { formatAmount, type Minor } from '../client/amount.ts';
 import { classes } from './text.ts';
 
 export interface MoneyProps {
@@ -13,10 +12,9 @@ export interface MoneyProps {
 
 /** 125000 EUR -> '1,250.00 EUR', with tabular digits. */
 export function Money({ amount, currency, isBare, className }: MoneyProps) {
-  const exponent = useExponent(currency);
   return (
     <span className={classes('whitespace-nowrap tabular-nums', className)}>
-      {formatMinor(amount, exponent)}
+      {formatAmount(amount, currency)}
       {isBare ? null : <span className="font-normal text-muted"> {currency}</span>}
     </span>
   );

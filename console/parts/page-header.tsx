@@ -1,3 +1,4 @@
+import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Anchor } from './anchor.tsx';
 
@@ -22,10 +23,13 @@ export function PageHeader({ title, badge, description, actions, parent, heading
       <div className="min-w-0">
         {parent === undefined ? null : (
           <nav aria-label="Breadcrumb" className="mb-1 text-sm text-muted">
-            <Anchor to={parent.to} className="hover:text-ink hover:underline">
+            <Anchor
+              to={parent.to}
+              className="inline-flex items-center gap-0.5 hover:text-ink hover:underline"
+            >
+              <ChevronLeft aria-hidden size={14} className="-ml-1" />
               {parent.label}
             </Anchor>
-            <span aria-hidden> /</span>
           </nav>
         )}
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

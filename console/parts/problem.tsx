@@ -2,6 +2,7 @@ import { CircleAlert, RotateCw } from 'lucide-react';
 import type { ApiProblem } from '../client/request.ts';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
+import { Prose } from './prose.tsx';
 import { sentenceCase } from './text.ts';
 
 export interface ProblemBannerProps {
@@ -16,7 +17,9 @@ export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
     <div role="alert" className="flex gap-2.5 rounded-md bg-bad-soft px-3.5 py-3 text-bad">
       <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
       <div className="min-w-0 flex-1">
-        <p className="font-medium break-words">{problem.message}</p>
+        <p className="font-medium break-words">
+          <Prose text={problem.message} />
+        </p>
         {problem.retryAfter === undefined ? null : (
           <p className="text-sm">Try again in {problem.retryAfter} s.</p>
         )}

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import type { ApiProblem } from '../client/request.ts';
 import { Anchor } from './anchor.tsx';
 import { ProblemBanner } from './problem.tsx';
@@ -13,6 +13,8 @@ export interface Column<Row> {
   readonly align?: 'right';
   /** Hidden on phones. */
   readonly isMinor?: boolean;
+  /** Hidden below 1280 pixels, where it would push the last column out of the view. */
+  readonly isExtra?: boolean;
   /** Takes the remaining width and truncates long text. */
   readonly isWide?: boolean;
 }
@@ -41,6 +43,7 @@ const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
 /** A list as a table with a border. Buttons and links inside a linked row need `relative z-10`. */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, columns, rows, rowKey, rowLink, isLoading = false, problem, empty, footer } = props;
+  const isNew = useNewKeys(rows.map(rowKey));
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} />;
   if (!isLoading && rows.length === 0 && empty !== undefined) {
     return <div className="rounded-lg border bg-surface">{empty}</div>;
@@ -82,10 +85,14 @@ export function Table<Row>(props: TableProps<Row>) {
               : rows.map((row) => (
                   <tr
                     key={rowKey(row)}
-                    className={classes('relative border-b last:border-b-0', rowLink && 'hover:bg-hover')}
+                    className={classes(
+                      'relative border-b last:border-b-0',
+                      rowLink && 'hover:bg-hover',
+                      isNew(rowKey(row)) && 'row-in',
+                    )}
                   >
                     {columns.map((column, index) => (
-                      <td key={column.header} className={classes(cellClass(column), 'h-11 py-1.5')}>
+                      <td key={column.header} className={classes(cellClass(column), 'h-9 py-1')}>
                         {index === 0 && rowLink ? (
                           <Anchor
                             to={rowLink(row)}
@@ -108,11 +115,23 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
+/** Whether a key joined others that were already shown: then its row slides in. On another page all keys are new, and none does. */
+function useNewKeys(keys: readonly string[]): (key: string) => boolean {
+  const known = useRef<{ keys: readonly string[]; added: ReadonlySet<string> }>({ keys, added: new Set() });
+  if (keys.join(' ') !== known.current.keys.join(' ')) {
+    const before = new Set(known.current.keys);
+    const hasOverlap = keys.some((key) => before.has(key));
+    known.current = { keys, added: new Set(hasOverlap ? keys.filter((key) => !before.has(key)) : []) };
+  }
+  return (key) => known.current.added.has(key);
+}
+
 function cellClass<Row>(column: Column<Row>): string {
   return classes(
     'px-3 first:pl-5 last:pr-5 align-middle',
-    column.align === 'right' ? 'text-right tabular-nums' : 'text-left',
+    column.align === 'right' ? 'text-left tabular-nums sm:text-right' : 'text-left',
     column.isMinor && 'max-sm:hidden',
+    column.isExtra && 'max-xl:hidden',
     column.isWide ? 'w-full max-w-0 min-w-40 truncate' : 'whitespace-nowrap',
   );
 }

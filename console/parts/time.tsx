@@ -1,25 +1,49 @@
-import { formatInstant, formatRelative, type TimeKind, useNow } from '../client/now.ts';
+import { formatInstant, formatRelative, formatStamp, type TimeKind, useNow } from '../client/now.ts';
 
 export interface TimeProps {
   readonly at: string | null | undefined;
   /** `application` (default): relative to the application clock. `wall`: for keys, requests, audit and sessions. */
   readonly kind?: TimeKind;
-  /** `both` shows the date and the relative time. */
-  readonly show?: 'relative' | 'absolute' | 'both';
+  /** `stamp` (default) for lists, `full` with year and zone, `relative` in sentences, `both` for full and relative. */
+  readonly show?: 'stamp' | 'full' | 'relative' | 'both';
+  /** Whether it may lie ahead of the clock, such as an expiry. Other times lie ahead only after the clock was set back. */
+  readonly mayBeAhead?: boolean;
   readonly empty?: string;
 }
 
-/** A time; the title contains the full UTC time. */
-export function Time({ at, kind = 'application', show = 'relative', empty = '—' }: TimeProps) {
-  const now = useNow(kind);
+/** A time; its title has the full time and the distance from now. */
+export function Time({
+  at,
+  kind = 'application',
+  show = 'stamp',
+  mayBeAhead = false,
+  empty = '—',
+}: TimeProps) {
+  const now = useNow(kind, mayBeAhead ? 1_000 : undefined);
   if (at === null || at === undefined) return <span className="text-faint">{empty}</span>;
   const instant = Date.parse(at);
-  const ago = formatRelative(instant, now);
-  const full = formatInstant(instant, true);
+  const full = formatInstant(instant);
+  // "Created in 3 days" is absurd: a record of a future that the clock has left shows only its time.
+  const distance = instant > now + toleranceMs && !mayBeAhead ? undefined : formatRelative(instant, now);
+  const text = {
+    stamp: formatStamp(instant, now),
+    full,
+    relative: distance ?? full,
+    both: full,
+  }[show];
   return (
-    <time dateTime={at} title={`${full} (${ago})`} className="tabular-nums">
-      <span className="whitespace-nowrap">{show === 'relative' ? ago : formatInstant(instant)}</span>
-      {show === 'both' ? <span className="whitespace-nowrap text-faint"> · {ago}</span> : null}
+    <time
+      dateTime={at}
+      title={distance === undefined ? full : `${full} (${distance})`}
+      className="tabular-nums"
+    >
+      <span className="whitespace-nowrap">{text}</span>
+      {show === 'both' && distance !== undefined ? (
+        <span className="whitespace-nowrap text-faint"> · {distance}</span>
+      ) : null}
     </time>
   );
 }
+
+// The displayed clock is updated in steps and may be this far behind.
+const toleranceMs = 60_000;

@@ -77,7 +77,8 @@ function namespacesFile(shapes: Shapes, methods: readonly Method[], declared: Re
   ].join('\n');
 }
 
-function declaredNames(text: string): Set<string> {
+/** The types that a file declares and exports. */
+export function declaredNames(text: string): Set<string> {
   return new Set([...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => name));
 }
 

@@ -46,13 +46,13 @@ export class Shapes {
   readonly #lists = new Map<string, string>();
   readonly #inputs: ReadonlySet<string>;
 
-  constructor({ paths, components }: ApiDocument) {
+  constructor({ paths, components }: ApiDocument, more: typeof named = []) {
     this.#schemas = withEventFields(withItems(components.schemas));
     const bodies = Object.values(paths).flatMap((verbs) =>
       Object.values(verbs).flatMap(({ requestBody }) => refsIn(requestBody)),
     );
     this.#inputs = this.#reached(bodies);
-    for (const [name, at] of named) this.#name(name, at);
+    for (const [name, at] of [...named, ...more]) this.#name(name, at);
     for (const [name, list] of this.#statuses()) this.#lists.set(list, `${name}Status`);
   }
 

@@ -111,6 +111,8 @@ export interface ClockNamespace {
   advance(body: ClockAdvance, options?: WriteOptions): Promise<ClockAdvanced>;
   /** Stop the clock at its current time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/freeze` */
   freeze(options?: WriteOptions): Promise<Clock>;
+  /** Let a frozen clock run on from its time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/resume` */
+  resume(options?: WriteOptions): Promise<Clock>;
   /** Return to real time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/reset` */
   reset(options?: WriteOptions): Promise<Clock>;
 }
@@ -305,7 +307,7 @@ export abstract class Namespaces {
   declare readonly webhooks: WebhooksNamespace & WebhookVerification;
   /** The organization and application of the API key, and the enabled capabilities. Any valid key may call this. `GET /_api/developer_api_status` */
   declare readonly status: (options?: CallOptions) => Promise<ApiStatus>;
-  /** API version, scopes, resources with their states and actions, currencies, event types and limits. Any valid key may call this. `GET /_api/developer_api_capabilities` */
+  /** API version, scopes, resources with their states, actions and body fields, scenarios, currencies, event types and limits. Any valid key may call this. `GET /_api/developer_api_capabilities` */
   declare readonly capabilities: (options?: CallOptions) => Promise<Capabilities>;
   /** The lifecycles of all resources as data: states, moves, conditions and events. Any valid key may call this. `GET /_api/developer_api_state_machines` */
   declare readonly stateMachines: (options?: CallOptions) => Promise<StateMachines>;

@@ -45,6 +45,7 @@ export const operations: readonly Operation[] = [
   { id: 'getClock', namespace: 'clock', method: 'retrieve', verb: 'GET', path: '/_api/developer_api_clock', names: [], gives: 'json', accept: 'application/json' },
   { id: 'advanceClock', namespace: 'clock', method: 'advance', verb: 'POST', path: '/_api/developer_api_clock/advance', names: [], takes: 'body', gives: 'json', accept: 'application/json' },
   { id: 'freezeClock', namespace: 'clock', method: 'freeze', verb: 'POST', path: '/_api/developer_api_clock/freeze', names: [], gives: 'json', accept: 'application/json' },
+  { id: 'resumeClock', namespace: 'clock', method: 'resume', verb: 'POST', path: '/_api/developer_api_clock/resume', names: [], gives: 'json', accept: 'application/json' },
   { id: 'resetClock', namespace: 'clock', method: 'reset', verb: 'POST', path: '/_api/developer_api_clock/reset', names: [], gives: 'json', accept: 'application/json' },
   { id: 'createWebhook', namespace: 'webhooks', method: 'create', verb: 'POST', path: '/_api/developer_api_webhooks', names: [], takes: 'body', gives: 'json', accept: 'application/json' },
   { id: 'listWebhooks', namespace: 'webhooks', method: 'list', verb: 'GET', path: '/_api/developer_api_webhooks', names: [], takes: 'query', gives: 'page', accept: 'application/json' },

@@ -418,6 +418,10 @@ export interface Capabilities {
       from: string[];
       to: string[];
     }[];
+    /** By action, the body fields of the request that accepts it. */
+    actionFields: Record<string, string[]>;
+    /** By state, the body fields that an advance with `to` accepts. */
+    targetFields: Record<string, string[]>;
   }[];
   eventTypes: string[];
   events: {
@@ -483,6 +487,11 @@ export interface Capabilities {
   }[];
   /** The known scenarios; `return:` and `fail:` also accept any other code. */
   transferScenarios: string[];
+  /** By resource and scenario, what the simulated provider does; in Markdown. */
+  scenarioDescriptions: {
+    payment: Record<string, string>;
+    transfer: Record<string, string>;
+  };
   returnCodes: {
     code: TransferReturnCode;
     message: string;
@@ -497,6 +506,12 @@ export interface Capabilities {
     code: string;
     exponent: number;
     name: string;
+  }[];
+  /** How often and when failed webhook deliveries are retried. */
+  retryProfiles: {
+    name: 'standard' | 'fast' | 'none';
+    /** The wait before each attempt, in seconds of the application clock. */
+    delaysSeconds: number[];
   }[];
   limits: Record<string, number>;
 }

@@ -86,6 +86,9 @@ export class Authenticator {
   }
 }
 
+const archivedMessage =
+  'The application of the API key is archived. Restore it in the console, or use a key of another application.';
+
 /** Checks a known key in the documented order: the key itself, the client address, the claimed organization. */
 export function refuseCaller(
   caller: Caller,
@@ -94,6 +97,7 @@ export function refuseCaller(
 ): Refusal | undefined {
   const { principal, status, expiresAt, allowed } = caller;
   if (status === 'revoked') return refuse('api_key_revoked');
+  if (status === 'archived') return refuse('api_key_revoked', { message: archivedMessage });
   if (expiresAt !== null && expiresAt <= nowMs) return refuse('api_key_expired');
   if (allowed && !isWithin(allowed, request.ip)) return refuse('ip_not_allowed');
   if (request.organization !== undefined && request.organization !== principal.orgId) {

@@ -18,10 +18,13 @@ import {
   mayCreateOrganization,
   refuseTooManyOrganizations,
 } from '../resources/organizations/member-store.ts';
+import { consoleAnswers } from './console-answers.ts';
 import { personOf, visitorOf } from './console-routes.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer } from './send.ts';
 import { SessionContext, type SessionSettings } from './session-context.ts';
+
+const { session, devices, twoFactor, invitationOffer, organization } = consoleAnswers;
 
 const Password = Type.String({ minLength: limits.passwordLengthMin, maxLength: limits.passwordLengthMax });
 /** A password that is only compared: it may be shorter than the current minimum. */
@@ -62,7 +65,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 
 /** The signed-in person and their organizations. */
 function addSessionRoute(context: SessionContext): void {
-  context.get('session', async (request, reply) => {
+  context.get('session', session, async (request, reply) => {
     return context.showSession(reply, await personOf(context.settings, request, reply));
   });
 }
@@ -71,41 +74,49 @@ function addSessionRoute(context: SessionContext): void {
 function addSignInRoutes(context: SessionContext): void {
   const { people, isOpen } = context.settings;
 
-  context.post('session/sign_up', SignUp, async ({ invitation: token, ...account }, request, reply) => {
-    context.limitAnonymous(request);
-    const invitation = token === undefined ? undefined : await openInvitation(context.settings, token);
-    if (!isOpen && !invitation) throw new Refused(refuse('registration_closed'));
-    const email = account.email.toLowerCase();
-    if (invitation && invitation.email !== null && invitation.email !== email)
-      throw new Refused(refuse('invitation_for_another', { param: '/email' }));
-    // Another sign-up may use the same link concurrently: if joining fails, no account is created.
-    const join =
-      invitation &&
-      (async (newcomer: Person) => {
-        const { code } = await accept(context, request, invitation, newcomer);
-        if (code === null) return undefined;
-        return refuse(code, { message: 'This invitation was used or has expired. Ask for a new one.' });
-      });
-    const person = context.take(reply, await people.signUp({ ...account, email }, visitorOf(request), join));
-    const joined = invitation ? { joined: invitation.orgId } : {};
-    return context.show(reply, { ...(await context.present(person)), ...joined }, 'created');
-  });
+  context.post(
+    'session/sign_up',
+    SignUp,
+    session,
+    async ({ invitation: token, ...account }, request, reply) => {
+      context.limitAnonymous(request);
+      const invitation = token === undefined ? undefined : await openInvitation(context.settings, token);
+      if (!isOpen && !invitation) throw new Refused(refuse('registration_closed'));
+      const email = account.email.toLowerCase();
+      if (invitation && invitation.email !== null && invitation.email !== email)
+        throw new Refused(refuse('invitation_for_another', { param: '/email' }));
+      // Another sign-up may use the same link concurrently: if joining fails, no account is created.
+      const join =
+        invitation &&
+        (async (newcomer: Person) => {
+          const { code } = await accept(context, request, invitation, newcomer);
+          if (code === null) return undefined;
+          return refuse(code, { message: 'This invitation was used or has expired. Ask for a new one.' });
+        });
+      const person = context.take(
+        reply,
+        await people.signUp({ ...account, email }, visitorOf(request), join),
+      );
+      const joined = invitation ? { joined: invitation.orgId } : {};
+      return context.show(reply, { ...(await context.present(person)), ...joined }, 'created');
+    },
+  );
 
-  context.post('session/sign_in', SignIn, async (credentials, request, reply) => {
+  context.post('session/sign_in', SignIn, session, async (credentials, request, reply) => {
     const person = context.take(reply, await people.signIn(credentials, visitorOf(request)));
     if (person) await context.note(request, person, 'sign_in');
     const presented = await context.present(person);
     return context.show(reply, person ? presented : { ...presented, status: 'two_factor_required' });
   });
 
-  context.post('session/two_factor', SecondFactor, async ({ code, backupCode }, request, reply) => {
+  context.post('session/two_factor', SecondFactor, session, async ({ code, backupCode }, request, reply) => {
     const factor = code === undefined ? { backupCode: backupCode ?? '' } : { code };
     const person = context.take(reply, await people.verifySecond(factor, visitorOf(request)));
     await context.note(request, person, 'sign_in');
     return context.showSession(reply, person);
   });
 
-  context.post('session/sign_out', Nothing, async (_body, request, reply) => {
+  context.post('session/sign_out', Nothing, session, async (_body, request, reply) => {
     const session = await people.signedIn(visitorOf(request));
     context.take(reply, await people.signOut(visitorOf(request)));
     if (session) await context.note(request, session.value.person, 'sign_out');
@@ -117,21 +128,21 @@ function addSignInRoutes(context: SessionContext): void {
 function addAccountRoutes(context: SessionContext): void {
   const { people } = context.settings;
 
-  context.post('session/profile', Profile, async ({ name }, request, reply) => {
+  context.post('session/profile', Profile, session, async ({ name }, request, reply) => {
     const person = await context.signedIn(request, reply);
     context.take(reply, await people.rename(name, visitorOf(request)));
     await context.note(request, person, 'rename');
     return context.showSession(reply, { ...person, name });
   });
 
-  context.post('session/password', NewPassword, async (passwords, request, reply) => {
+  context.post('session/password', NewPassword, session, async (passwords, request, reply) => {
     const person = await context.signedIn(request, reply);
     context.take(reply, await people.changePassword(passwords, person, visitorOf(request)));
     await context.note(request, person, 'change_password');
     return context.showSession(reply, person);
   });
 
-  context.post('session/password_reset', Reset, async (reset, request, reply) => {
+  context.post('session/password_reset', Reset, session, async (reset, request, reply) => {
     context.limitAnonymous(request);
     const person = context.take(reply, await people.resetPassword(reset));
     await context.note(request, person, 'reset_password');
@@ -143,7 +154,7 @@ function addAccountRoutes(context: SessionContext): void {
 function addDeviceRoutes(context: SessionContext): void {
   const { people } = context.settings;
 
-  context.get('session/devices', async (request, reply) => {
+  context.get('session/devices', devices, async (request, reply) => {
     await context.signedIn(request, reply);
     const data = (await people.devices(visitorOf(request))).map((device) => ({
       ...{ object: 'device_session', sandbox: true, status: 'active', id: device.id },
@@ -164,14 +175,14 @@ function addDeviceRoutes(context: SessionContext): void {
     });
   });
 
-  context.post('session/devices/revoke_others', Nothing, async (_body, request, reply) => {
+  context.post('session/devices/revoke_others', Nothing, session, async (_body, request, reply) => {
     const person = await context.signedIn(request, reply);
     context.take(reply, await people.revokeOthers(visitorOf(request)));
     await context.note(request, person, 'revoke_sessions');
     return context.showSession(reply, person);
   });
 
-  context.post('session/devices/:id/revoke', Nothing, async (_body, request, reply) => {
+  context.post('session/devices/:id/revoke', Nothing, session, async (_body, request, reply) => {
     const person = await context.signedIn(request, reply);
     const { id } = request.params as { id: string };
     context.take(reply, await people.revokeDevice(id, visitorOf(request)));
@@ -184,7 +195,7 @@ function addDeviceRoutes(context: SessionContext): void {
 function addTwoFactorRoutes(context: SessionContext): void {
   const { people } = context.settings;
 
-  context.post('session/two_factor/enable', WithPassword, async ({ password }, request, reply) => {
+  context.post('session/two_factor/enable', WithPassword, twoFactor, async ({ password }, request, reply) => {
     const person = await context.signedIn(request, reply);
     const { uri, backupCodes } = context.take(
       reply,
@@ -199,14 +210,14 @@ function addTwoFactorRoutes(context: SessionContext): void {
     });
   });
 
-  context.post('session/two_factor/confirm', Code, async ({ code }, request, reply) => {
+  context.post('session/two_factor/confirm', Code, session, async ({ code }, request, reply) => {
     await context.signedIn(request, reply);
     const person = context.take(reply, await people.verifySecond({ code }, visitorOf(request)));
     await context.note(request, person, 'enable_two_factor');
     return context.showSession(reply, { ...person, hasTwoFactor: true });
   });
 
-  context.post('session/two_factor/disable', WithPassword, async ({ password }, request, reply) => {
+  context.post('session/two_factor/disable', WithPassword, session, async ({ password }, request, reply) => {
     const person = await context.signedIn(request, reply);
     context.take(reply, await people.disableTwoFactor(password, person, visitorOf(request)));
     await context.note(request, person, 'disable_two_factor');
@@ -216,7 +227,7 @@ function addTwoFactorRoutes(context: SessionContext): void {
 
 /** Invitations, by the token in their link. */
 function addInvitationRoutes(context: SessionContext): void {
-  context.get('session/invitations/:token', async (request, reply) => {
+  context.get('session/invitations/:token', invitationOffer, async (request, reply) => {
     context.limitAnonymous(request);
     const { token } = request.params as { token: string };
     const { orgName, role, email, expiresAt } = await openInvitation(context.settings, token);
@@ -226,7 +237,7 @@ function addInvitationRoutes(context: SessionContext): void {
     });
   });
 
-  context.post('session/invitations/:token/accept', Nothing, async (_body, request, reply) => {
+  context.post('session/invitations/:token/accept', Nothing, session, async (_body, request, reply) => {
     const person = await context.signedIn(request, reply);
     const { token } = request.params as { token: string };
     const invitation = await openInvitation(context.settings, token);
@@ -241,7 +252,7 @@ function addOrganizationRoute(context: SessionContext): void {
   const { engine, reader, isOpen } = context.settings;
   const creations = new KeyedMutex();
 
-  context.post('session/organizations', NewOrganization, async ({ name }, request, reply) => {
+  context.post('session/organizations', NewOrganization, organization, async ({ name }, request, reply) => {
     const person = await context.signedIn(request, reply);
     if (!(await mayCreateOrganization(reader, person.id, isOpen)))
       throw new Refused(refuse('registration_closed'));

@@ -4,6 +4,7 @@ import type { Answer } from '../kernel/command.ts';
 import type { Refusal } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Principal } from '../kernel/route.ts';
+import { consoleAnswers } from './console-answers.ts';
 import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
 import { Refused } from './refused.ts';
 import { requestIdOf } from './request-id.ts';
@@ -21,7 +22,8 @@ export function addConsoleSnapshots(
   settings: AdmissionSettings,
   take: TakeSnapshot,
 ): void {
-  app.get(`${consolePrefix}:orgId/snapshot`, async (request, reply) => {
+  const config = { answer: consoleAnswers.snapshot };
+  app.get(`${consolePrefix}:orgId/snapshot`, { config }, async (request, reply) => {
     const refusal = await admit(settings, request, reply, { role: 'admin', allowsArchived: true });
     if (refusal) throw new Refused(refusal);
     if (!request.principal) throw new Error('snapshot request without a principal');

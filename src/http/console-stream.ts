@@ -3,6 +3,7 @@ import type { Committed } from '../engine/batch-trail.ts';
 import { assert } from '../kernel/assert.ts';
 import { memberIdOf } from '../resources/organizations/member-machine.ts';
 import { findRoleOfSession } from '../resources/organizations/member-store.ts';
+import { consoleAnswers } from './console-answers.ts';
 import { type AdmissionSettings, admit, consolePrefix } from './console-routes.ts';
 import type { EventStreams } from './event-stream.ts';
 import { Refused } from './refused.ts';
@@ -30,13 +31,17 @@ export function addConsoleStream(app: FastifyInstance, settings: StreamSettings)
       if (resource === 'member') for (const check of checks.get(`${row.orgId} ${row.id}`) ?? []) check();
   });
 
-  app.get(`${consolePrefix}:orgId/:appId/event_stream`, async (request, reply) => {
+  const config = { answer: consoleAnswers.eventStream };
+  app.get(`${consolePrefix}:orgId/:appId/event_stream`, { config }, async (request, reply) => {
     const refusal = await admit(settings, request, reply, { role: 'viewer', allowsArchived: true });
     if (refusal) throw new Refused(refusal);
     const { orgId, role, actor } = principalOf(request);
     assert(actor.kind === 'person', 'the console admits only persons');
     const memberId = memberIdOf(actor.id);
-    beginStream(reply, settings.streams, orgId, busyMessage, { holder: actor.id });
+    beginStream(reply, settings.streams, orgId, busyMessage, {
+      holder: actor.id,
+      followsActivity: true,
+    });
     const check = () => {
       findRoleOfSession(settings.reader, orgId, memberId, request.sessionId, Date.now()).then(
         // A browser reconnects by itself and is admitted with its new role, or not at all.

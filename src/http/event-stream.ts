@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Committed } from '../engine/batch-trail.ts';
-import { type EventRow, presentEvent } from '../kernel/event.ts';
+import type { EventRow } from '../kernel/event.ts';
 import { type Id, isId } from '../kernel/ids.ts';
 import type { Instant, Reader } from '../kernel/table.ts';
-import type { EventPosition, EventSource, FoundEvent, PositionedEvent } from '../resources/events/store.ts';
+import { findLatestActivity } from '../resources/events/activity-store.ts';
+import type { EventPosition, EventSource } from '../resources/events/store.ts';
 import { EventCursor, isAfter } from './event-cursor.ts';
 import { EventTrack, eventsInReadMax } from './event-track.ts';
+import { messageOf, replayMessages, type StreamMessage } from './stream-message.ts';
 
 export interface EventStreamSettings {
   readonly reader: Pick<Reader, 'rows'>;
@@ -36,6 +38,8 @@ export interface StreamOptions {
   /** The key or person that opens the stream. The number of streams per holder is limited over all organizations. */
   readonly holder?: string;
   readonly wants?: (event: EventRow) => boolean;
+  /** Also sends `activity` when anything else of the organization may have changed: a clock, a key, a delivery. */
+  readonly followsActivity?: true;
 }
 
 /**
@@ -47,18 +51,11 @@ interface Stream {
   readonly holder: string | undefined;
   readonly response: ServerResponse<IncomingMessage>;
   readonly wants: (event: EventRow) => boolean;
+  readonly followsActivity: boolean;
   /** The position up to which the client has all events; undefined for a stream that started with the feed. */
   after: EventPosition | undefined;
   /** Replays that the feed read before the stream went live; sent when it does. Null when the stream is live. */
   pendingReplays: StreamMessage[] | null;
-}
-
-/** An event to send. Its text is built when the first stream needs it. */
-interface StreamMessage {
-  readonly event: EventRow;
-  /** Undefined for replays, which all streams receive. */
-  readonly position: EventPosition | undefined;
-  readonly text: () => string;
 }
 
 const allEvents = () => true;
@@ -72,6 +69,8 @@ interface Feed {
   timer: NodeJS.Timeout | undefined;
   reading: Promise<void> | undefined;
   isWoken: boolean;
+  /** What the last read found; undefined before the first one. */
+  activity: string | undefined;
 }
 
 /**
@@ -122,13 +121,16 @@ export class EventStreams {
     options: StreamOptions = {},
   ): boolean {
     const { streamsMax, streamsOfOrganizationMax, streamsOfHolderMax } = this.#settings;
-    const { holder, wants = allEvents } = options;
+    const { holder, wants = allEvents, followsActivity = false } = options;
     const count = this.#feeds.get(orgId)?.streams.size ?? 0;
     if (this.#isClosed || count >= streamsOfOrganizationMax) return false;
     if (holder !== undefined && (this.#holders.get(holder) ?? 0) >= streamsOfHolderMax) return false;
     if (this.#count >= streamsMax && !this.#makeRoom(count)) return false;
     const feed = this.#feeds.get(orgId) ?? this.#newFeed(orgId);
-    const stream: Stream = { orgId, holder, response, wants, after: undefined, pendingReplays: [] };
+    const stream: Stream = {
+      ...{ orgId, holder, response, wants, followsActivity },
+      ...{ after: undefined, pendingReplays: [] },
+    };
     feed.streams.add(stream);
     this.#count += 1;
     if (holder !== undefined) this.#holders.set(holder, (this.#holders.get(holder) ?? 0) + 1);
@@ -169,7 +171,7 @@ export class EventStreams {
     ]).then(([eventCursor]) => eventCursor);
     const feed: Feed = {
       ...{ orgId, streams: new Set<Stream>(), replays, cursor },
-      ...{ timer: undefined, reading: undefined, isWoken: false },
+      ...{ timer: undefined, reading: undefined, isWoken: false, activity: undefined },
     };
     this.#feeds.set(orgId, feed);
     return feed;
@@ -261,7 +263,8 @@ export class EventStreams {
   }
 
   /** Returns whether there are more events to read. */
-  async #read({ cursor, replays, streams }: Feed): Promise<boolean> {
+  async #read(feed: Feed): Promise<boolean> {
+    const { cursor, replays, streams } = feed;
     const now = this.#settings.wallClock();
     const events = await (await cursor).next(now, eventsInReadMax);
     for (const event of events) this.#send(streams, messageOf(event));
@@ -271,7 +274,20 @@ export class EventStreams {
       for (const message of replayMessages(replayed)) this.#send(streams, message);
       hasMore ||= replayed.length === eventsInReadMax;
     }
+    await this.#readActivity(feed);
     return hasMore;
+  }
+
+  /** After the events of the same read: a console that hears of activity finds them all. */
+  async #readActivity(feed: Feed): Promise<void> {
+    const followers = [...feed.streams].filter((stream) => stream.followsActivity);
+    if (followers.length === 0) return;
+    const found = await findLatestActivity(this.#settings.reader, feed.orgId);
+    const hasChanged = feed.activity !== undefined && feed.activity !== found;
+    feed.activity = found;
+    if (!hasChanged) return;
+    for (const { response, pendingReplays } of followers)
+      if (pendingReplays === null) this.#write(response, 'event: activity\ndata: {}\n\n');
   }
 
   #send(streams: ReadonlySet<Stream>, message: StreamMessage): void {
@@ -309,27 +325,4 @@ async function drained(response: Stream['response']): Promise<void> {
     };
     response.on('drain', done).on('close', done);
   });
-}
-
-/** A window that is replayed to several endpoints returns an event once per endpoint, in consecutive rows. */
-function replayMessages(events: readonly FoundEvent[]): readonly StreamMessage[] {
-  return events
-    .filter(({ id }, i) => id !== events[i - 1]?.id)
-    .map(({ foundBy: _foundBy, ...event }) => createMessage(event, undefined, 'event: replay\n'));
-}
-
-function messageOf({ position, ...event }: PositionedEvent): StreamMessage {
-  return createMessage(event, position, `id: ${event.id}\nevent: event\n`);
-}
-
-function createMessage(event: EventRow, position: EventPosition | undefined, start: string): StreamMessage {
-  let text: string | undefined;
-  return {
-    event,
-    position,
-    text: () => {
-      text ??= `${start}data: ${JSON.stringify(presentEvent(event))}\n\n`;
-      return text;
-    },
-  };
 }

@@ -18,6 +18,7 @@ import type {
   WriteRoute,
 } from '../kernel/route.ts';
 import { ExpandQuery, strict } from '../kernel/schema.ts';
+import type { ConsoleAnswer } from './console-answers.ts';
 import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
 import { Refused } from './refused.ts';
@@ -36,6 +37,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     route?: ServedRoute | ApiStreamRoute;
+    /** What a console route outside the route tables answers with. */
+    answer?: ConsoleAnswer;
   }
 }
 

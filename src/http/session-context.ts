@@ -8,9 +8,11 @@ import type { Submission } from '../kernel/command.ts';
 import { apiVersion, type Presented, resourceBody, type Success, successStatus } from '../kernel/envelope.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import { type Id, idPrefixes } from '../kernel/ids.ts';
+import { limits } from '../kernel/limits.ts';
 import type { Reader } from '../kernel/table.ts';
 import { findMemberships } from '../resources/organizations/member-store.ts';
 import { type AccountTrail, accountTrail, personSubmission } from './account-trail.ts';
+import type { ConsoleAnswer } from './console-answers.ts';
 import { refuseOrigin } from './console-origin.ts';
 import { type ConsoleSettings, consolePrefix, personOf, setCookies } from './console-routes.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
@@ -31,6 +33,9 @@ export interface SessionSettings {
   readonly hashOfToken: (token: string) => Uint8Array;
 }
 
+const { nameLengthMax, passwordLengthMin, passwordLengthMax } = limits;
+const accountLimits = { nameLengthMax, passwordLengthMin, passwordLengthMax };
+
 /** The rate limit of requests without a session from one network, with a burst of twice as many. */
 const anonymousPerSecond = 50;
 
@@ -48,17 +53,23 @@ export class SessionContext {
     this.note = accountTrail(settings);
   }
 
-  get(path: string, handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>): void {
-    this.#app.get(`${consolePrefix}${path}`, { onRequest: this.#checkOrigin }, handler);
+  get(
+    path: string,
+    answer: ConsoleAnswer,
+    handler: (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
+  ): void {
+    this.#app.get(`${consolePrefix}${path}`, { config: { answer }, onRequest: this.#checkOrigin }, handler);
   }
 
   post<S extends TSchema>(
     path: string,
     schema: S,
+    answer: ConsoleAnswer,
     handler: (body: Static<S>, request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>,
   ): void {
     const check = compileBody(schema);
-    this.#app.post(`${consolePrefix}${path}`, { onRequest: this.#checkOrigin }, (request, reply) => {
+    const options = { config: { answer }, onRequest: this.#checkOrigin };
+    this.#app.post(`${consolePrefix}${path}`, options, (request, reply) => {
       const body = request.body ?? {};
       const refusal = check(body);
       if (refusal) throw new Refused(refusal);
@@ -78,6 +89,7 @@ export class SessionContext {
       registration: isOpen ? 'open' : 'closed',
       publicUrl: publicUrl(),
       apiVersion,
+      limits: accountLimits,
     };
   }
 

@@ -1,4 +1,5 @@
 import { assert } from './assert.ts';
+import { limits } from './limits.ts';
 
 /**
  * Decline reasons. After a soft decline another attempt may succeed; after a hard one it will not, and card networks penalize
@@ -74,7 +75,7 @@ export const transferFailures: Readonly<Record<string, string>> = {
 const providerCodeDescription = 'The provider returned its own reason code.';
 
 /** The form of every code, also of unknown ones. */
-export const reasonCodePattern = '[A-Za-z0-9_]{1,40}';
+export const reasonCodePattern = `[A-Za-z0-9_]{1,${limits.reasonCodeLengthMax}}`;
 
 export function failureDescription(code: string): string {
   return Object.hasOwn(transferFailures, code)

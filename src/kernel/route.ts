@@ -27,7 +27,13 @@ export type ConsoleRoute = ConsoleRouteMeta & ServedRoute;
 /** A route without its access rules. */
 export type ServedRoute = RouteMeta & (ReadRoute | WriteRoute);
 
-interface RouteMeta {
+/** The schema of a successful response, and the name of its type in documents and clients. */
+export interface DeclaredResponse {
+  readonly response: TSchema;
+  readonly responseName: string;
+}
+
+interface RouteMeta extends DeclaredResponse {
   readonly operationId: string;
   /** Relative to `/_api/` or the console path, with parameters in braces. */
   readonly path: string;
@@ -38,8 +44,6 @@ export interface ApiRouteMeta extends RouteMeta {
   /** The required scope, or all required scopes; `any` for routes that every valid key may call. */
   readonly scope: Needed;
   readonly tag: Tag;
-  readonly response: TSchema;
-  readonly responseName: string;
 }
 
 export interface ConsoleRouteMeta extends RouteMeta {

@@ -1,4 +1,11 @@
-import { type DeclineCode, declineCodes, reasonCodePattern } from './decline.ts';
+import {
+  type DeclineCode,
+  declineCodes,
+  declines,
+  reasonCodePattern,
+  returnReasons,
+  transferFailures,
+} from './decline.ts';
 
 /**
  * The behaviour of the simulated provider for a payment: a name, or a list of names for successive attempts. The docs show these
@@ -20,10 +27,18 @@ export const scenarioDescriptions = {
 
 const declinePrefix = 'decline:';
 
-export const paymentScenarios: readonly string[] = [
-  ...Object.keys(scenarioDescriptions),
-  ...declineCodes.map((code) => declinePrefix + code),
-];
+/** Every scenario of a payment with its effect, also those that decline. */
+export const paymentScenarioEffects: Readonly<Record<string, string>> = {
+  ...scenarioDescriptions,
+  ...Object.fromEntries(
+    declineCodes.map((code) => {
+      const { description, isSoft } = declines[code];
+      return [declinePrefix + code, `${description} It ${isSoft ? 'can' : 'cannot'} be retried.`];
+    }),
+  ),
+};
+
+export const paymentScenarios: readonly string[] = Object.keys(paymentScenarioEffects);
 
 /** The code of a scenario that declines; undefined for all others. */
 export function declineOf(scenario: string): DeclineCode | undefined {
@@ -46,6 +61,20 @@ const returnPrefix = 'return:';
 const failPrefix = 'fail:';
 
 export const transferScenarios: readonly string[] = Object.keys(transferScenarioDescriptions);
+
+/** Every known scenario of a transfer with its effect, also those that return the money or fail. */
+export const transferScenarioEffects: Readonly<Record<string, string>> = {
+  ...transferScenarioDescriptions,
+  ...withPrefix(returnPrefix, returnReasons),
+  ...withPrefix(failPrefix, transferFailures),
+};
+
+function withPrefix(
+  prefix: string,
+  reasons: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(reasons).map(([code, message]) => [prefix + code, message]));
+}
 
 /** The names above, and `return:` or `fail:` with any code. */
 export const transferScenarioPattern = `^(?:${transferScenarios.join('|')}|(?:return|fail):${reasonCodePattern})$`;

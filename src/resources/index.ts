@@ -9,6 +9,8 @@ import { capabilitiesRoute } from './capabilities/api.ts';
 import { stateMachinesRoute } from './capabilities/state-machine-api.ts';
 import { statusRoute } from './capabilities/status-api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
+import { countRoutes } from './console-views/counts-api.ts';
+import { nameRoutes } from './console-views/names-api.ts';
 import { overviewRoutes } from './console-views/overview-api.ts';
 import { searchRoutes } from './console-views/search-api.ts';
 import { timelineRoutes } from './console-views/timeline-api.ts';
@@ -66,7 +68,7 @@ const filters = eventFilters(eventTypes);
 
 const plainRoutes: readonly Route[] = [
   statusRoute,
-  capabilitiesRoute(resources, eventCatalogue),
+  capabilitiesRoute(resources, eventCatalogue, () => routes),
   stateMachinesRoute(resources),
   ...paymentRoutes,
   ...historyRoutes,
@@ -113,6 +115,8 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...overviewRoutes,
   ...timelineRoutes,
   ...searchRoutes,
+  ...countRoutes,
+  ...nameRoutes,
   consoleResetRoute,
   forkRoute,
 ];

@@ -175,24 +175,32 @@ describe.each(databaseKinds)('the clock on %s', (kind) => {
       });
     });
 
-    test.each(['freeze', 'reset'] as const)('%s rejects a non-empty body', async (what) => {
+    test.each(['freeze', 'resume', 'reset'] as const)('%s rejects a non-empty body', async (what) => {
       await shop.clock.freeze();
       const refused = await shop.clock.post(what, { seconds: 1 });
       expect([refused.code, refused.body.error.param]).toEqual(['invalid_request', '/seconds']);
       expect((await shop.clock.post(what, {})).status).toBe(200);
     });
 
-    test.each(['advance', 'freeze', 'reset'] as const)('%s requires an idempotency key', async (what) => {
-      const body = what === 'advance' ? { seconds: 1 } : undefined;
-      expect((await shop.clock.post(what, body, { idempotencyKey: null })).code).toBe(
-        'idempotency_key_missing',
-      );
-      expect((await shop.clock.read()).offsetSeconds).toBe(0);
-    });
+    test.each(['advance', 'freeze', 'resume', 'reset'] as const)(
+      '%s requires an idempotency key',
+      async (what) => {
+        const body = what === 'advance' ? { seconds: 1 } : undefined;
+        expect((await shop.clock.post(what, body, { idempotencyKey: null })).code).toBe(
+          'idempotency_key_missing',
+        );
+        expect((await shop.clock.read()).offsetSeconds).toBe(0);
+      },
+    );
   });
 
   describe('401 and 403', () => {
-    const moves = [['advance', { seconds: 60 }] as const, ['freeze'] as const, ['reset'] as const];
+    const moves = [
+      ['advance', { seconds: 60 }] as const,
+      ['freeze'] as const,
+      ['resume'] as const,
+      ['reset'] as const,
+    ];
 
     test('rejects reads and changes without a key', async () => {
       const anonymous = new ApiClient(app, null);

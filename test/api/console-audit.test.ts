@@ -144,7 +144,7 @@ describe.each(databaseKinds)('the audit log in the console on %s', (kind) => {
     expect(await verify()).toMatchObject({
       status: 'broken',
       problems: [
-        { seal: expect.any(Number), words: expect.stringContaining('was changed after it was sealed') },
+        { seal: expect.any(Number), message: expect.stringContaining('was changed after it was sealed') },
       ],
     });
     expect(await verify(other)).toMatchObject({ status: 'intact' });

@@ -84,6 +84,12 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
           { action: 'update', from: ['active'], to: ['active'] },
           { action: 'archive', from: ['active'], to: ['archived'] },
         ],
+        actionFields: {
+          create: ['name', 'email', 'phone', 'reference', 'metadata'],
+          update: ['name', 'email', 'phone', 'reference', 'metadata'],
+          archive: [],
+        },
+        targetFields: {},
       });
       expect(body.eventTypes).toEqual(expect.arrayContaining(['payment.created', 'customer.archived']));
       const currencies = body.currencies as { code: string; exponent: number }[];
@@ -95,6 +101,79 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
           { code: 'KWD', exponent: 3, name: 'Kuwaiti dinar' },
         ]),
       );
+    });
+
+    const resourceNamed = async (name: string) => {
+      const { body } = await acme.client.get(capabilities);
+      const resources = body.resources as {
+        name: string;
+        states: string[];
+        actionFields: Record<string, string[]>;
+        targetFields: Record<string, string[]>;
+      }[];
+      return resources.find((one) => one.name === name);
+    };
+
+    test('capabilities lists the body fields of the actions and target states of a payment', async () => {
+      const payment = await resourceNamed('payment');
+      const money = ['amount', 'currency'];
+      expect(payment?.actionFields).toMatchObject({
+        authorize: [],
+        capture: [...money, 'final'],
+        fail: ['failureCode'],
+        refund: [...money, 'reason', 'metadata'],
+        dispute: [...money, 'reason'],
+      });
+      expect(payment?.actionFields.create).toEqual(expect.arrayContaining([...money, 'scenario']));
+      expect(payment?.actionFields).not.toHaveProperty('charge_back');
+      expect(payment?.targetFields).toMatchObject({
+        captured: [],
+        partially_captured: money,
+        partially_refunded: money,
+        disputed: money,
+        failed: ['failureCode'],
+      });
+      expect(Object.keys(payment?.targetFields ?? {})).toEqual(payment?.states);
+    });
+
+    test('capabilities lists the body fields of transfers, disputes and webhooks', async () => {
+      const transfer = await resourceNamed('transfer');
+      expect(transfer?.actionFields).toMatchObject({
+        accept: ['beneficiary'],
+        return: ['returnCode'],
+        fail: ['failureCode'],
+        fund: [],
+      });
+      expect(transfer?.actionFields.quote).toEqual(expect.arrayContaining(['sourceAmount', 'targetAmount']));
+      expect(transfer?.targetFields).toMatchObject({
+        completed: ['beneficiary'],
+        returned: ['beneficiary', 'returnCode'],
+        refunded: ['beneficiary', 'returnCode'],
+        failed: ['beneficiary', 'failureCode'],
+      });
+      expect((await resourceNamed('dispute'))?.actionFields).toEqual({
+        submit_evidence: ['evidence'],
+        ...{ accept: [], expire: [], win: [], lose: [], escalate: [] },
+      });
+      expect((await resourceNamed('webhook'))?.actionFields).toMatchObject({
+        rotate_secret: ['secret', 'overlapSeconds'],
+        disable: [],
+      });
+    });
+
+    test('capabilities describes every scenario and retry profile', async () => {
+      const { body } = await acme.client.get(capabilities);
+      const { payment, transfer } = body.scenarioDescriptions as Record<string, Record<string, string>>;
+      expect(Object.keys(payment ?? {})).toEqual(body.scenarios);
+      expect(Object.keys(transfer ?? {})).toEqual(body.transferScenarios);
+      for (const text of [...Object.values(payment ?? {}), ...Object.values(transfer ?? {})])
+        expect(text).toMatch(/^[A-Z].+\.$/);
+      expect(payment?.['decline:expired_card']).toBe('The card has expired. It cannot be retried.');
+      expect(body.retryProfiles).toEqual([
+        { name: 'standard', delaysSeconds: [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200] },
+        { name: 'fast', delaysSeconds: [0, 1, 4, 15, 30] },
+        { name: 'none', delaysSeconds: [0] },
+      ]);
     });
 
     test('a key without scopes can read status and capabilities', async () => {

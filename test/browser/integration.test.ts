@@ -195,7 +195,7 @@ describeInBrowser('integration', () => {
     });
   });
 
-  test('the clock is frozen, advanced to an instant and reset', async (context) => {
+  test('the clock is frozen, advanced to an instant, resumed and reset', async (context) => {
     const { api } = suite.organization('Clock');
     const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 10_000 };
     const transfer = await api.post('transfers', quote);
@@ -205,7 +205,7 @@ describeInBrowser('integration', () => {
 
     await step('freeze it', async () => {
       await clock.getByRole('button', { name: 'Freeze' }).click();
-      await clock.getByText('Frozen until it is advanced or reset.').waitFor();
+      await clock.getByText(/^Frozen .*real time\.$/).waitFor();
       expect(await api.get('clock')).toMatchObject({ status: 'frozen' });
     });
     await step('advance it to an instant: the quote expires', async () => {
@@ -217,10 +217,17 @@ describeInBrowser('integration', () => {
       expect(String(now).slice(0, 16)).toBe(to);
       expect(await api.get(`transfers/${transfer.id}`)).toMatchObject({ status: 'expired' });
     });
+    await step('resume it: it runs on from the time to which it was advanced', async () => {
+      await clock.getByRole('button', { name: 'Resume' }).click();
+      await clock.getByText(/^(2 days, 23 hours|3 days) ahead of real time\.$/).waitFor();
+      const { status, offsetSeconds } = await api.get('clock');
+      expect(status).toBe('running');
+      expect(Number(offsetSeconds)).toBeGreaterThan(2 * 86_400);
+    });
     await step('reset it to real time', async () => {
       await clock.getByRole('button', { name: 'Reset…' }).click();
       await page.getByRole('alertdialog').getByRole('button', { name: 'Reset clock' }).click();
-      await clock.getByText('Real time.').waitFor();
+      await clock.getByText('Real time.', { exact: true }).waitFor();
       expect(await api.get('clock')).toMatchObject({ status: 'running', offsetSeconds: 0 });
       expect(await api.get(`transfers/${transfer.id}`)).toMatchObject({ status: 'expired' });
     });

@@ -139,22 +139,32 @@ describeInBrowser('organization', () => {
     const item = (name: string) =>
       page.getByRole('row').filter({ has: page.getByText(new RegExp(`^${name}( \\(opens|$)`)) });
 
+    const chip = (name: string) => page.getByRole('button', { name: new RegExp(`^${name}`) });
+    const choose = async (name: string, option: string) => {
+      await chip(name).click();
+      await page.getByRole('list', { name }).getByRole('button', { name: option, exact: true }).click();
+    };
     await step('states and errors that were used are counted', async () => {
       await item('payment.captured').getByText('1', { exact: true }).waitFor();
       await item('payment.expired').getByText('Not covered').waitFor();
       await page.getByRole('tab', { name: /^Errors/ }).click();
       await item('invalid_state_transition').waitFor();
-      await page.getByLabel('Show').selectOption('gaps');
+      await choose('Show', 'Gaps');
       await item('quote_expired').waitFor();
       expect(await item('invalid_state_transition').count()).toBe(0);
     });
     await step('every resource can be selected', async () => {
-      const resources = await page.getByLabel('Resource').locator('option').allInnerTexts();
-      expect(resources.length).toBeGreaterThan(5);
-      for (const resource of resources.slice(1)) {
+      await chip('Resource').click();
+      const resources = await page
+        .getByRole('list', { name: 'Resource' })
+        .getByRole('button')
+        .allInnerTexts();
+      await page.keyboard.press('Escape');
+      expect(resources.length).toBeGreaterThan(4);
+      for (const resource of resources) {
         const [answer] = await Promise.all([
           page.waitForResponse(/developer_api_coverage\?resource=/),
-          page.getByLabel('Resource').selectOption(resource),
+          choose('Resource', resource),
         ]);
         expect(answer.status(), resource).toBe(200);
       }
@@ -162,7 +172,7 @@ describeInBrowser('organization', () => {
       await page.getByRole('tab', { name: /^Errors/ }).waitFor({ state: 'detached' });
     });
     await step('download the coverage of payments as JUnit XML', async () => {
-      await page.getByLabel('Resource').selectOption('Payment');
+      await choose('Resource', 'Payment');
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         button(page, 'JUnit XML').click(),

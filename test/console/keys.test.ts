@@ -437,7 +437,8 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       expect((await archive(id)).body).toMatchObject({ id, status: 'archived' });
       passKeyCache();
       const refused = await client(key).get(status);
-      expect(refused.status).toBe(401);
+      expect(refused).toMatchObject({ status: 401, code: 'api_key_revoked' });
+      expect(refused.body.error.message).toContain('archived. Restore it');
       expect((await update({ name: 'new' }, id)).code).toBe('invalid_state_transition');
       expect((await archive(id)).code).toBe('invalid_state_transition');
       expect((await restore(id)).body).toMatchObject({ id, status: 'active' });

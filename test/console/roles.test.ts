@@ -58,6 +58,8 @@ const expected: Readonly<Record<string, Role>> = {
   'GET timeline/{id}': 'viewer',
   'GET search': 'viewer',
   'GET overview': 'viewer',
+  'GET counts': 'viewer',
+  'GET customer_names': 'viewer',
   'GET event_stream': 'viewer',
   'GET developer_api_capabilities': 'viewer',
   'GET developer_api_state_machines': 'viewer',
@@ -146,7 +148,11 @@ const bodies = new Map<string, unknown>([
   ['updateApiKey', { name: 'renamed' }],
 ]);
 /** Query strings of reads that require one. */
-const queries: Readonly<Record<string, string>> = { search: 'q=x' };
+const queries: Readonly<Record<string, string>> = {
+  search: 'q=x',
+  counts: 'resource=payment',
+  customer_names: 'ids=cus_01m7epxwjmf7za77rhky2f93cc',
+};
 
 test('the table has a minimum role for every console route and for no other', () => {
   const names = named.map(([name]) => name);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { EventStreams } from '../../src/http/event-stream.ts';
 import type { Server } from '../../src/server.ts';
+import { itemFaultsOf } from '../support/console-check.ts';
 import { type Listener, listenTo, soon } from '../support/listener.ts';
 import { migratedDatabase } from '../support/postgres.ts';
 import { openApp, openServer } from '../support/server.ts';
@@ -77,6 +78,7 @@ describe('a console event stream', () => {
     const [leaving, staying] = [await listen(person), await listen(acme.owner)];
     const before = await pay();
     await soon(() => expect(resourcesOf(leaving)).toEqual([before]));
+    for (const { data } of leaving.sent('event')) expect(itemFaultsOf('Event', data)).toEqual([]);
     ok(await end(person));
     const since = performance.now();
     await leaving.end;
@@ -85,6 +87,28 @@ describe('a console event stream', () => {
     await soon(() => expect(resourcesOf(staying)).toEqual([before, after]));
     expect(resourcesOf(leaving)).toEqual([before]);
     staying.close();
+  });
+
+  test('announces changes without an event, also of another node, and not those of other organizations', async () => {
+    const listener = await listen(acme.owner);
+    const outsider = await newPerson(here);
+    const otherOrg = await createOrganization(outsider);
+    const other = await listen(outsider, `${otherOrg}/${await createApplication(outsider, otherOrg)}`);
+    const count = (stream: Listener) => stream.sent('activity').length;
+    let before = count(listener);
+    const clock = `${acme.orgId}/${acme.appId}/developer_api_clock`;
+    for (const [node, action] of [
+      [here, 'freeze'],
+      [there, 'reset'],
+    ] as const) {
+      ok(await acme.owner.at(node.app).post(`${clock}/${action}`));
+      await soon(() => expect(count(listener)).toBeGreaterThan(before));
+      before = count(listener);
+    }
+    expect(count(other)).toBe(0);
+    expect(listener.sent('activity').every(({ data }) => Object.keys(data).length === 0)).toBe(true);
+    listener.close();
+    other.close();
   });
 
   test('ends when another device ends the session', async () => {

@@ -1,6 +1,7 @@
 // The SDK generator with synthetic documents: method names of new operations, generated types and error messages.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { generateConsole } from '../../scripts/console/generate.ts';
 import type { ApiDocument, ApiOperation, Schema } from '../../scripts/sdk/document.ts';
 import { generateSdk } from '../../scripts/sdk/generate.ts';
 import { methodNameOf } from '../../scripts/sdk/method-names.ts';
@@ -150,6 +151,38 @@ describe('generated code', () => {
   ])('%s', (_name, schema, text) => {
     const more = { ...document, components: { schemas: { ...document.components.schemas, Thing: schema } } };
     expect(textOf(more, 'shapes')).toContain(text);
+  });
+
+  describe('for the console', () => {
+    const status = {
+      type: 'object',
+      properties: { role: { enum: ['viewer', 'owner'] } },
+      required: ['role'],
+    };
+    const retries = { type: 'object', properties: { retryProfile: { enum: ['fast', 'none'] } } };
+    const application = { type: 'object', properties: { webhookDefaults: retries } };
+    const own: Record<string, Schema> = {
+      Membership: status,
+      Application: application,
+      Team: { type: 'object', properties: { first: { $ref: '#/components/schemas/Payment' } } },
+    };
+    const shapesOf = (schemas: Record<string, Schema>) =>
+      generateConsole(document, schemas, ['nameLengthMax']).get('console/generated/shapes.ts') ?? '';
+
+    test('declares its own types and takes those of the API from the SDK', () => {
+      const text = shapesOf(own);
+      expect(text).toContain("export type Role = 'viewer' | 'owner';");
+      expect(text).toContain('export interface Membership {\n  role: Role;\n}');
+      expect(text).toMatch(/import type \{[^}]*\bPayment,[^}]*\} from '..\/..\/sdk\/generated\/shapes.ts'/);
+      expect(text).not.toContain('export interface Payment ');
+      expect(text).toContain("export type LimitName =\n  | 'nameLengthMax';");
+    });
+
+    test('rejects a schema with the name of another one of the API', () => {
+      expect(() => shapesOf({ ...own, PaymentCreate: status })).toThrow(
+        /another schema with the name PaymentCreate/,
+      );
+    });
   });
 
   test('rejects an unknown schema type', () => {

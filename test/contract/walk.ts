@@ -124,6 +124,8 @@ async function callAll(call: Call, callNow: Call, settle: () => Promise<void>, u
   await call('retrieveCustomer', { id: customer.id });
   await call('archiveCustomer', { id: customer.id });
   await call('freezeClock');
+  await call('resumeClock');
+  await call('freezeClock');
   await call('advanceClock', {}, { seconds: 86_400 });
   for (const operation of ['listSettlements', 'getReconciliation', 'getBalances']) await call(operation);
   await call('retrieveSettlement', { date: '2026-11-15' });

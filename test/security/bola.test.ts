@@ -267,8 +267,14 @@ const consoleBodies: Readonly<Record<string, unknown>> = {
   createInvitation: { role: 'owner' },
 };
 
+const consoleQueries: Readonly<Record<string, string>> = {
+  search: '?q=x',
+  counts: '?resource=payment',
+  customer_names: '?ids=cus_01m7epxwjmf7za77rhky2f93cc',
+};
+
 function sendAs(person: Visitor, route: ServedRoute, path: string): Promise<Answer> {
-  if (route.method === 'GET') return person.get(route.path === 'search' ? `${path}?q=x` : path);
+  if (route.method === 'GET') return person.get(`${path}${consoleQueries[route.path] ?? ''}`);
   const isOfApi = (routes as readonly ServedRoute[]).includes(route);
   return person.post(path, isOfApi ? bodyOf(route as Route, victim.ids) : consoleBodies[route.operationId]);
 }

@@ -55,6 +55,8 @@ export type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 export interface TabOptions {
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly theme?: Theme;
+  /** The time zone of the browser; UTC by default. */
+  readonly timezoneId?: string;
   /** The cookies and storage of a signed-in person. */
   readonly storageState?: StorageState;
   readonly javaScriptEnabled?: boolean;
@@ -209,6 +211,7 @@ async function openTab(browser: Browser, baseURL: string, options: TabOptions = 
     viewport: options.viewport ?? desktop,
     colorScheme: options.theme ?? 'light',
     javaScriptEnabled: options.javaScriptEnabled ?? true,
+    timezoneId: options.timezoneId ?? 'UTC',
     reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });

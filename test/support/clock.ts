@@ -44,7 +44,7 @@ export interface ClockApi {
   advanceTo(instant: number): Promise<AdvanceBody>;
   freeze(): Promise<ClockBody>;
   reset(): Promise<ClockBody>;
-  post(action: 'advance' | 'freeze' | 'reset', body?: unknown, call?: Call): Promise<Answer>;
+  post(action: 'advance' | 'freeze' | 'resume' | 'reset', body?: unknown, call?: Call): Promise<Answer>;
 }
 
 export function clockApi(client: ApiClient): ClockApi {

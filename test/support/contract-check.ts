@@ -76,6 +76,9 @@ export function faultsOf(exchange: Exchange): readonly string[] {
   return contract.faultsOf(exchange);
 }
 
+/** Responses have times in one format. */
+export const timeSent = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 class Contract {
   readonly #document: Document;
   readonly #operations: ReadonlyMap<string, Operation>;
@@ -86,8 +89,8 @@ class Contract {
     this.#document = document;
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
     this.#operations = new Map(operations.map((operation) => [operation.operationId, operation]));
-    // Responses have exactly the documented fields, and times in one format.
-    this.#answers = new Validators(closed(document.components), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    // Responses have exactly the documented fields.
+    this.#answers = new Validators(closed(document.components), timeSent);
     this.#requests = new Validators(
       document.components,
       /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/,
@@ -184,7 +187,7 @@ class Contract {
 }
 
 /** Validators, compiled on first use and cached by schema. */
-class Validators {
+export class Validators {
   readonly #ajv: Ajv2020;
   readonly #compiled = new Map<Schema, ValidateFunction>();
 
@@ -211,7 +214,7 @@ class Validators {
 }
 
 /** Rejects undeclared fields of objects, unless the schema allows them. */
-function closed(part: unknown): unknown {
+export function closed(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(closed);
   if (typeof part !== 'object' || part === null) return part;
   const copy = Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, closed(inner)]));

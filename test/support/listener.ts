@@ -17,7 +17,7 @@ interface Sent {
 export interface Listener {
   readonly response: http.IncomingMessage;
   readonly text: () => string;
-  readonly sent: (event?: 'event' | 'replay') => Sent[];
+  readonly sent: (event?: 'event' | 'replay' | 'activity') => Sent[];
   readonly end: Promise<unknown>;
   close(): void;
 }

@@ -43,6 +43,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
       ...deciding,
       ...reads,
       'src/resources/@/prepare.ts',
+      'sdk/amount.ts',
     ],
   ],
   ['src/resources/events/', [...pure, 'src/resources/events/']],
@@ -173,7 +174,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['cli/checks/database.ts', ['cli/', 'src/main.ts']],
   ['cli/commands/examine.ts', ['cli/', 'sdk/', 'src/examiner/']],
   ['cli/', ['cli/', 'sdk/']],
-  ['console/', ['console/', 'sdk/index.ts']],
+  ['console/', ['console/', 'sdk/amount.ts', 'type sdk/generated/shapes.ts']],
 ];
 
 /** Imports follow the laws. Tests in other folders, benchmarks and scripts are unrestricted. */

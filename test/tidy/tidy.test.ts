@@ -12,7 +12,7 @@ import { traces } from './traces.ts';
 import { readTree } from './tree.ts';
 
 // `npm run golden` generates the golden files: docs/openapi.json, docs/errors.md, docs/states.md, docs/events.md, docs/scenarios.md,
-// migrations/schema.golden.txt, schemas/, sdk/generated/. test/golden.test.ts checks that they are up to date.
+// migrations/schema.golden.txt, schemas/, sdk/generated/, console/generated/. test/golden.test.ts checks that they are up to date.
 
 const rules: readonly Rule[] = [
   directions,

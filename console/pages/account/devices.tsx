@@ -1,6 +1,6 @@
 import { Monitor, Smartphone } from 'lucide-react';
-import { useRead, useWrite } from '../../client/queries.ts';
-import type { DeviceSession, List } from '../../client/shapes.ts';
+import { type List, useRead, useWrite } from '../../client/queries.ts';
+import type { DeviceSession } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -66,7 +66,8 @@ function Device({ session }: { readonly session: DeviceSession }) {
           {deviceName(session.userAgent)}
         </p>
         <p className="text-sm text-muted">
-          {session.ip ?? 'Unknown address'} · last seen <Time at={session.lastSeenAt} kind="wall" />
+          {session.ip ?? 'Unknown address'} · last seen{' '}
+          <Time at={session.lastSeenAt} kind="wall" show="relative" />
         </p>
       </div>
     </>

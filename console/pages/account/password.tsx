@@ -1,14 +1,16 @@
 import { type FormEvent, useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
+import { useSession } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Field, PasswordInput } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { passwordHint, passwordMax, passwordMin } from './sign-up-form.tsx';
+import { passwordHint } from './sign-up-form.tsx';
 
 export function Password() {
   const { toast } = useToast();
+  const { limits } = useSession();
   const [currentPassword, setCurrent] = useState('');
   const [newPassword, setNew] = useState('');
   const [isTooShort, setTooShort] = useState(false);
@@ -22,8 +24,9 @@ export function Password() {
   const isWrong = change.problem?.code === 'password_wrong';
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setTooShort(newPassword.length < passwordMin);
-    if (newPassword.length >= passwordMin) void change.write({ currentPassword, newPassword });
+    const isShort = newPassword.length < limits.passwordLengthMin;
+    setTooShort(isShort);
+    if (!isShort) void change.write({ currentPassword, newPassword });
   };
   return (
     <Card title="Password" description="Changing it ends your other sessions.">
@@ -38,13 +41,13 @@ export function Password() {
         </Field>
         <Field
           label="New password"
-          hint={passwordHint}
-          error={isTooShort ? `Use at least ${passwordMin} characters.` : undefined}
+          hint={passwordHint(limits)}
+          error={isTooShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
         >
           <PasswordInput
             autoComplete="new-password"
             required
-            maxLength={passwordMax}
+            maxLength={limits.passwordLengthMax}
             value={newPassword}
             onChange={(event) => setNew(event.currentTarget.value)}
           />

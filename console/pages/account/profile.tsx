@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import { usePerson } from '../../frame/session.tsx';
+import { usePerson, useSession } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input, isAbout } from '../../parts/field.tsx';
@@ -9,6 +9,7 @@ import { useToast } from '../../parts/toast.tsx';
 
 export function Profile() {
   const person = usePerson();
+  const { limits } = useSession();
   const { toast } = useToast();
   const [name, setName] = useState(person.name);
   const save = useWrite('session/profile', { onDone: () => toast('Name saved') });
@@ -23,7 +24,7 @@ export function Profile() {
           <Input
             autoComplete="name"
             required
-            maxLength={100}
+            maxLength={limits.nameLengthMax}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />

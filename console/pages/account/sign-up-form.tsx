@@ -1,13 +1,14 @@
 import { type FormEvent, useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import type { Session } from '../../client/shapes.ts';
+import { useSession } from '../../frame/session.tsx';
+import type { Session } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Input, isAbout, PasswordInput } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 
-export const passwordMin = 12;
-export const passwordMax = 128;
-export const passwordHint = `At least ${passwordMin} characters. A passphrase is easy to remember.`;
+export function passwordHint({ passwordLengthMin }: Session['limits']): string {
+  return `At least ${passwordLengthMin} characters. A passphrase is easy to remember.`;
+}
 
 export interface SignUpFormProps {
   /** The invitation token; the account joins its organization. */
@@ -19,6 +20,7 @@ export interface SignUpFormProps {
 
 /** For open registration and for invitations. */
 export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormProps) {
+  const { limits } = useSession();
   const [name, setName] = useState('');
   const [email, setEmail] = useState(invited ?? '');
   const [password, setPassword] = useState('');
@@ -28,8 +30,9 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
   const isEmailTaken = problem?.code === 'email_taken';
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setTooShort(password.length < passwordMin);
-    if (password.length < passwordMin) return;
+    const isShort = password.length < limits.passwordLengthMin;
+    setTooShort(isShort);
+    if (isShort) return;
     const body = { name: name.trim(), email: email.trim(), password, ...(invitation ? { invitation } : {}) };
     void signUp.write(body);
   };
@@ -43,7 +46,7 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
           name="name"
           autoComplete="name"
           required
-          maxLength={100}
+          maxLength={limits.nameLengthMax}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />
@@ -61,16 +64,16 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
       </Field>
       <Field
         label="Password"
-        hint={passwordHint}
+        hint={passwordHint(limits)}
         problem={problem}
         param="password"
-        error={isTooShort ? `Use at least ${passwordMin} characters.` : undefined}
+        error={isTooShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
       >
         <PasswordInput
           name="password"
           autoComplete="new-password"
           required
-          maxLength={passwordMax}
+          maxLength={limits.passwordLengthMax}
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import type { Session, TwoFactor } from '../../client/shapes.ts';
 import { usePerson } from '../../frame/session.tsx';
+import type { Session, TwoFactor } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import type { Application } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Application } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';

@@ -1,8 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
-import type { Application } from '../../client/shapes.ts';
+import type { Application } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -10,6 +11,7 @@ import { useToast } from '../../parts/toast.tsx';
 export function CreateApplication({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useScope();
   const { toast } = useToast();
+  const limits = useLimits();
   const navigate = useNavigate();
   const [name, setName] = useState('');
   const create = useWrite<Application>('org/applications');
@@ -41,7 +43,7 @@ export function CreateApplication({ onClose }: { readonly onClose: () => void })
       >
         <Input
           required
-          maxLength={200}
+          maxLength={limits.nameLengthMax}
           placeholder="Web shop"
           autoComplete="off"
           value={name}

@@ -1,8 +1,8 @@
 import { useRead } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
-import type { Application } from '../../client/shapes.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Application } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
@@ -51,10 +51,10 @@ function Content({ application }: { readonly application: Application }) {
           <span className="flex flex-wrap items-center gap-x-3 text-sm">
             <IdText id={id} what="application id" />
             <span>
-              Created <Time at={createdAt} kind="wall" />
+              Created <Time at={createdAt} kind="wall" show="relative" />
             </span>
             <span>
-              Changed <Time at={updatedAt} kind="wall" />
+              Changed <Time at={updatedAt} kind="wall" show="relative" />
             </span>
           </span>
         }

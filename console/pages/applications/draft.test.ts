@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Application } from '../../client/shapes.ts';
+import type { Application } from '../../generated/shapes.ts';
 import { type Draft, draftOf, fieldErrors, patchOf } from './draft.ts';
 import { parsePercent, percentText } from './percent.ts';
 
 const application: Application = {
   object: 'application',
+  sandbox: true,
   id: 'app_1',
   name: 'Shop',
   status: 'active',
@@ -17,6 +18,7 @@ const application: Application = {
   updatedAt: '2026-01-01T00:00:00.000Z',
 };
 const draft = draftOf(application);
+const limits = { feeBasisPointsMax: 10_000, fxMarginMax: 5_000, webhookConcurrencyMax: 64 };
 const [dollar, pound] = draft.rates;
 if (dollar === undefined || pound === undefined) throw new Error('the application has two rates');
 
@@ -44,12 +46,17 @@ describe('percentages', () => {
     );
   });
 
-  test.each(['', ' ', '.', '.5', '1.', '-1', '+1', '1e2', '2.999', '1000', '2.9%', 'abc'])(
-    '%j is rejected',
-    (text) => {
-      expect(parsePercent(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    ['2,9', 290],
+    ['.5', 50],
+    ['1.', 100],
+  ])('%j is read like an amount', (text, basisPoints) => {
+    expect(parsePercent(text)).toBe(basisPoints);
+  });
+
+  test.each(['', ' ', '.', '-1', '+1', '1e2', '2.999', '2.9%', 'abc'])('%j is rejected', (text) => {
+    expect(parsePercent(text)).toBeUndefined();
+  });
 });
 
 test('the form is prefilled with the saved settings', () => {
@@ -104,7 +111,7 @@ describe('the settings that are sent', () => {
 
 describe('validation', () => {
   test('accepts what the server saved', () => {
-    expect(fieldErrors(draft)).toEqual({});
+    expect(fieldErrors(draft, limits)).toEqual({});
   });
 
   test.each<[keyof Draft, Partial<Draft>]>([
@@ -120,7 +127,7 @@ describe('validation', () => {
     ['concurrency', { concurrency: '65' }],
     ['concurrency', { concurrency: '' }],
   ])('reports %s alone for %j', (name, part) => {
-    expect(Object.keys(fieldErrors({ ...draft, ...part }))).toEqual([name]);
+    expect(Object.keys(fieldErrors({ ...draft, ...part }, limits))).toEqual([name]);
   });
 
   test.each<Partial<Draft>>([
@@ -133,7 +140,7 @@ describe('validation', () => {
     { concurrency: '64' },
     { rates: [] },
   ])('accepts the limits: %j', (part) => {
-    expect(fieldErrors({ ...draft, ...part })).toEqual({});
+    expect(fieldErrors({ ...draft, ...part }, limits)).toEqual({});
   });
 
   test.each<[string, string, string, boolean]>([
@@ -155,12 +162,12 @@ describe('validation', () => {
     ['EURO', 'USD', '1', false],
     ['', 'USD', '1', false],
   ])('a rate from %j to %j of %j is accepted: %s', (source, target, rate, isAccepted) => {
-    const { rateRows } = fieldErrors({ ...draft, rates: [{ row: 4, source, target, rate }] });
+    const { rateRows } = fieldErrors({ ...draft, rates: [{ row: 4, source, target, rate }] }, limits);
     expect([...(rateRows?.keys() ?? [])]).toEqual(isAccepted ? [] : [4]);
   });
 
   test('a pair that appears twice is reported at the second row', () => {
-    const { rateRows } = fieldErrors({ ...draft, rates: [dollar, pound, { ...dollar, row: 9 }] });
+    const { rateRows } = fieldErrors({ ...draft, rates: [dollar, pound, { ...dollar, row: 9 }] }, limits);
     expect([...(rateRows?.keys() ?? [])]).toEqual([9]);
   });
 });

@@ -1,4 +1,5 @@
-import type { Application } from '../../client/shapes.ts';
+import type { Limits } from '../../client/currencies.ts';
+import type { Application } from '../../generated/shapes.ts';
 import { parsePercent, percentText } from './percent.ts';
 
 /** A custom rate as typed; `row` identifies it while its currency pair is being edited. */
@@ -38,9 +39,6 @@ export interface Patch {
   };
 }
 
-const feeMax = 10_000;
-const marginMax = 5_000;
-const concurrencyMax = 64;
 /** As on the server: up to nine digits before the decimal point, up to twelve after it, and not zero. */
 const ratePattern = /^(?=.*[1-9])(0|[1-9]\d{0,8})(\.\d{1,12})?$/;
 
@@ -99,28 +97,33 @@ function ratesOf({ rates }: Draft): readonly string[] {
   return rates.map(({ source, target, rate }) => `${source}/${target} ${rate.trim()}`).sort();
 }
 
-export function fieldErrors(draft: Draft): FieldErrors {
+export function fieldErrors(draft: Draft, limits: Limits): FieldErrors {
+  const none = Number.POSITIVE_INFINITY;
+  const { feeBasisPointsMax = none, fxMarginMax = none, webhookConcurrencyMax = none } = limits;
   const fee = parsePercent(draft.feePercent);
   const margin = parsePercent(draft.margin);
-  const concurrency = /^\d{1,2}$/.test(draft.concurrency) ? Number(draft.concurrency) : 0;
+  const concurrency = /^\d+$/.test(draft.concurrency) ? Number(draft.concurrency) : 0;
   const rateRows = rateErrors(draft.rates);
   return {
     ...(draft.name.trim() === '' ? { name: 'Enter a name.' } : {}),
-    ...(fee === undefined || fee > feeMax
-      ? { feePercent: 'Enter a percentage from 0 to 100 with up to two decimals, for example 2.9.' }
+    ...(fee === undefined || fee > feeBasisPointsMax
+      ? { feePercent: percentageError(feeBasisPointsMax, '2.9') }
       : {}),
     ...(/^\d{1,12}$/.test(draft.feeFixed)
       ? {}
       : { feeFixed: 'Enter a whole number of minor units, for example 30, without a currency.' }),
-    ...(margin === undefined || margin > marginMax
-      ? { margin: 'Enter a percentage from 0 to 50 with up to two decimals, for example 0.5.' }
-      : {}),
+    ...(margin === undefined || margin > fxMarginMax ? { margin: percentageError(fxMarginMax, '0.5') } : {}),
     ...(draft.eventTypes.length === 0 ? { eventTypes: 'Select at least one event.' } : {}),
-    ...(concurrency < 1 || concurrency > concurrencyMax
-      ? { concurrency: `Enter a whole number from 1 to ${concurrencyMax}.` }
+    ...(concurrency < 1 || concurrency > webhookConcurrencyMax
+      ? { concurrency: `Enter a whole number from 1 to ${webhookConcurrencyMax}.` }
       : {}),
     ...(rateRows.size === 0 ? {} : { rateRows }),
   };
+}
+
+function percentageError(basisPointsMax: number, example: string): string {
+  const range = Number.isFinite(basisPointsMax) ? ` from 0 to ${basisPointsMax / 100}` : '';
+  return `Enter a percentage${range} with up to two decimals, for example ${example}.`;
 }
 
 function rateErrors(rates: readonly RateRow[]): ReadonlyMap<number, string> {

@@ -1,4 +1,4 @@
-import { formatMinor } from '../../client/amount.ts';
+import { amountText } from '../../client/amount.ts';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input } from '../../parts/field.tsx';
 import type { Draft } from './draft.ts';
@@ -38,8 +38,8 @@ export function FeeSection({ draft, errors, problem, onChange }: SectionProps) {
       </div>
       {fee === undefined ? null : (
         <p className="mt-3 text-sm text-muted">
-          Fee on a capture of 100.00 EUR:{' '}
-          <span className="font-mono text-ink">{formatMinor(fee, 2)} EUR</span>.
+          Fee on a capture of 100.00 EUR: <span className="font-mono text-ink">{amountText(fee, 'EUR')}</span>
+          .
         </p>
       )}
     </Card>

@@ -1,3 +1,5 @@
+import { parseDecimal } from '../../client/amount.ts';
+
 /** 290 -> '2.9'. Basis points are hundredths of a percent; computed on strings. */
 export function percentText(basisPoints: number): string {
   const digits = String(basisPoints).padStart(3, '0');
@@ -5,8 +7,8 @@ export function percentText(basisPoints: number): string {
   return fraction === '' ? digits.slice(0, -2) : `${digits.slice(0, -2)}.${fraction}`;
 }
 
-/** '2.9' or '2,9' -> 290; undefined unless it is a percentage with up to two decimals. */
+/** '2.9' or '2,9' -> 290; undefined unless it is a number with up to two decimals. */
 export function parsePercent(text: string): number | undefined {
-  const match = /^(\d{1,3})(?:[.,](\d{1,2}))?$/.exec(text.trim());
-  return match ? Number(`${match[1]}${(match[2] ?? '').padEnd(2, '0')}`) : undefined;
+  const parsed = parseDecimal(text, 2);
+  return 'problem' in parsed ? undefined : parsed.units;
 }

@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { ApiProblem } from '../../client/request.ts';
-import type { Application } from '../../client/shapes.ts';
+import type { Application } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
@@ -30,7 +31,7 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
   const save = useWrite<Application>(`org/applications/${application.id}/update`);
   const draft = { ...draftOf(application), ...edits };
   const patch = patchOf(application, draft);
-  const errors = fieldErrors(draft);
+  const errors = fieldErrors(draft, useLimits());
   const isValid = Object.keys(errors).length === 0;
   const isDirty = !isReadOnly && Object.keys(patch).length > 0;
   const discard = () => {
@@ -77,11 +78,12 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
 }
 
 function NameSection({ draft, errors, problem, onChange }: SectionProps) {
+  const limits = useLimits();
   return (
     <Card title="Name">
       <Field label="Application name" error={errors.name} problem={problem} param="name" className="max-w-md">
         <Input
-          maxLength={200}
+          maxLength={limits.nameLengthMax}
           autoComplete="off"
           value={draft.name}
           onChange={(event) => onChange({ name: event.currentTarget.value })}

@@ -1,16 +1,13 @@
+import { useLimits } from '../../client/currencies.ts';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input, isAbout, Select } from '../../parts/field.tsx';
 import { EventPicker } from '../webhooks/event-picker.tsx';
+import { useRetrySchedules } from '../webhooks/retry.ts';
 import type { SectionProps } from './section.ts';
-
-const profiles = [
-  { value: 'standard', label: 'Standard: 10 attempts in about 23 hours' },
-  { value: 'fast', label: 'Fast: 5 attempts in about a minute' },
-  { value: 'none', label: 'None: 1 attempt' },
-];
 
 /** Defaults for new webhooks. */
 export function WebhookSection({ draft, errors, problem, onChange }: SectionProps) {
+  const { webhookConcurrencyMax } = useLimits();
   const error =
     errors.eventTypes ?? (isAbout(problem, 'webhookDefaults.eventTypes') ? problem?.message : undefined);
   return (
@@ -25,13 +22,13 @@ export function WebhookSection({ draft, errors, problem, onChange }: SectionProp
           >
             <Select
               value={draft.retryProfile}
-              options={profiles}
+              options={useRetrySchedules()}
               onChange={(event) => onChange({ retryProfile: event.currentTarget.value })}
             />
           </Field>
           <Field
             label="Concurrent deliveries"
-            hint="1 to 64 per endpoint."
+            hint={`1 to ${webhookConcurrencyMax ?? '…'} per endpoint.`}
             error={errors.concurrency}
             problem={problem}
             param="webhookDefaults.maxConcurrency"

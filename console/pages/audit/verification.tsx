@@ -1,6 +1,6 @@
 import { RotateCw, ShieldAlert, ShieldCheck } from 'lucide-react';
 import { useRead } from '../../client/queries.ts';
-import type { AuditVerification } from '../../client/shapes.ts';
+import type { AuditVerification } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -77,7 +77,7 @@ function Counts({ verification }: { readonly verification: Verification }) {
       <Count name="Seals" value={seals.toLocaleString('en')} />
       <Count name="Sealed rows" value={sealedRows.toLocaleString('en')} />
       <Count name="Not sealed yet" value={unsealedRows.toLocaleString('en')} />
-      <Count name="Checked" value={<Time at={checkedAt} kind="wall" />} />
+      <Count name="Checked" value={<Time at={checkedAt} kind="wall" show="relative" />} />
       <Count
         name="Chain head"
         value={
@@ -108,7 +108,7 @@ function Count({ name, value }: { readonly name: string; readonly value: React.R
 
 interface Problem {
   readonly seal: number | null;
-  readonly words: string;
+  readonly message: string;
 }
 
 function Problems({ problems }: { readonly problems: readonly Problem[] }) {
@@ -117,9 +117,9 @@ function Problems({ problems }: { readonly problems: readonly Problem[] }) {
     <div className="mt-3 rounded-md bg-bad-soft px-4 py-3 text-bad">
       <h3 className="font-medium">{pluralize(problems.length, 'problem')}</h3>
       <ul className="mt-1 flex list-disc flex-col gap-1 pl-5 text-sm">
-        {problems.map(({ seal, words }) => (
-          <li key={`${seal} ${words}`} className="break-words">
-            {words}
+        {problems.map(({ seal, message }) => (
+          <li key={`${seal} ${message}`} className="break-words">
+            {message}
           </li>
         ))}
       </ul>

@@ -1,5 +1,5 @@
 import { useRead } from '../../client/queries.ts';
-import type { Capabilities } from '../../client/shapes.ts';
+import type { Capabilities } from '../../generated/shapes.ts';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 
@@ -27,7 +27,6 @@ export function CoverageFilters({ filters, setFilters }: CoverageFiltersProps) {
       />
       <FilterSelect
         label="Show"
-        empty="All"
         value={show}
         options={[
           { value: 'gaps', label: 'Gaps' },

@@ -1,5 +1,5 @@
 import { CircleCheck, CircleDashed } from 'lucide-react';
-import type { CoverageItem, CoverageSection } from '../../client/shapes.ts';
+import type { CoverageItem, CoverageSection } from '../../generated/shapes.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { DocsLink, errorDocs } from '../docs-link.tsx';

@@ -1,4 +1,4 @@
-import type { CoverageKind } from '../../client/shapes.ts';
+import type { CoverageKind } from '../../generated/shapes.ts';
 
 interface KindLabels {
   readonly plural: string;

@@ -1,9 +1,9 @@
 import { Archive, Pencil, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useList, useRead, useWrite } from '../../client/queries.ts';
-import type { Customer, Payment } from '../../client/shapes.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Customer, Payment } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import type { Customer } from '../../client/shapes.ts';
+import type { Customer } from '../../generated/shapes.ts';
 import { bodyOf, type Draft, draftOf } from './draft.ts';
 
 const ada: Customer = {
   object: 'customer',
+  sandbox: true,
   id: 'cus_1',
   status: 'active',
   name: 'Ada',

@@ -1,4 +1,4 @@
-import type { Customer } from '../../client/shapes.ts';
+import type { Customer } from '../../generated/shapes.ts';
 import { type Row, recordOf, rowsOf } from '../records/rows.tsx';
 
 export const texts = ['name', 'email', 'phone', 'reference'] as const;

@@ -1,6 +1,7 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { Customer } from '../../client/shapes.ts';
+import type { Customer } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -17,6 +18,7 @@ export interface CustomerFormProps {
 export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
   const [draft, setDraft] = useState(() => draftOf(customer));
   const { toast } = useToast();
+  const limits = useLimits();
   const write = useWrite<Customer>(
     customer === undefined
       ? 'app/developer_api_customers'
@@ -49,17 +51,22 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
       problem={problemOutsideFields(problem, [...texts, 'metadata'])}
     >
       <Field label="Name" problem={problem} param="name">
-        <Input maxLength={200} autoComplete="off" {...text('name')} />
+        <Input maxLength={limits.nameLengthMax} autoComplete="off" {...text('name')} />
       </Field>
       <Field label="Email" problem={problem} param="email">
-        <Input type="email" maxLength={254} autoComplete="off" {...text('email')} />
+        <Input type="email" maxLength={limits.emailLengthMax} autoComplete="off" {...text('email')} />
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Phone" isOptional problem={problem} param="phone">
-          <Input type="tel" maxLength={32} autoComplete="off" {...text('phone')} />
+          <Input type="tel" maxLength={limits.phoneLengthMax} autoComplete="off" {...text('phone')} />
         </Field>
         <Field label="Reference" isOptional problem={problem} param="reference">
-          <Input maxLength={200} autoComplete="off" placeholder="Your id" {...text('reference')} />
+          <Input
+            maxLength={limits.referenceLengthMax}
+            autoComplete="off"
+            placeholder="Your id"
+            {...text('reference')}
+          />
         </Field>
       </div>
       <Rows
@@ -67,8 +74,6 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
         param="metadata"
         rows={draft.metadata}
         onChange={(metadata) => setDraft({ ...draft, metadata })}
-        rowsMax={50}
-        valueMax={500}
         problem={problem}
       />
     </Dialog>

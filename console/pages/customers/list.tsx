@@ -1,7 +1,7 @@
-import { useNavigate } from '@tanstack/react-router';
 import { Users } from 'lucide-react';
-import { useScope } from '../../client/scope.ts';
-import type { Customer } from '../../client/shapes.ts';
+import { useOpenCreated } from '../../client/filters.ts';
+import type { Customer } from '../../generated/shapes.ts';
+import { IdText } from '../../parts/copy-button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -15,15 +15,14 @@ const columns: readonly Column<Customer>[] = [
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     header: 'Id',
-    isMinor: true,
-    cell: ({ id }) => <span className="font-mono text-[0.75rem] text-muted">{id}</span>,
+    isExtra: true,
+    cell: ({ id }) => <IdText id={id} isShort what="customer id" />,
   },
   { header: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 export function CustomerList() {
-  const { orgId } = useScope();
-  const navigate = useNavigate();
+  const openCreated = useOpenCreated();
   return (
     <RecordList
       kind="customer"
@@ -36,10 +35,7 @@ export function CustomerList() {
           'A customer is a payer. Payments and transfers can reference one; its page lists its payments.',
       }}
       create={(onClose) => (
-        <CustomerForm
-          onClose={onClose}
-          onDone={({ id }) => void navigate({ to: `/${orgId}/customers/${id}` })}
-        />
+        <CustomerForm onClose={onClose} onDone={({ id }) => void openCreated(`customers/${id}`)} />
       )}
     />
   );

@@ -1,5 +1,5 @@
 import { CircleAlert } from 'lucide-react';
-import type { Attempt } from '../../client/shapes.ts';
+import type { Attempt } from '../../generated/shapes.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { HttpStatus } from '../../parts/status-badge.tsx';
 import { Time } from '../../parts/time.tsx';

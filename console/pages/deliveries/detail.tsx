@@ -2,14 +2,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { useRead, useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
-import type { Delivery, EventReplay } from '../../client/shapes.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { DeliveryDetail as Delivery, EventReplay } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { CodeBlock, JsonView } from '../../parts/code-block.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -109,7 +109,7 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   if (delivery.nextAttemptAt === null) return 'None';
   return (
     <>
-      <Time at={delivery.nextAttemptAt} show="both" />
+      <Time at={delivery.nextAttemptAt} show="both" mayBeAhead />
       <p className="text-sm text-muted">On the application clock: advance it to trigger the attempt now.</p>
     </>
   );
@@ -118,10 +118,7 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
 function RequestBody({ body }: { readonly body: string }) {
   return (
     <Card title="Request body" description="The signed body, identical in every attempt.">
-      <div className="flex flex-col gap-4">
-        <JsonView value={body} title="Formatted" />
-        <CodeBlock code={body} title="Exact request body" what="request body" />
-      </div>
+      <JsonView value={body} title="JSON" />
     </Card>
   );
 }

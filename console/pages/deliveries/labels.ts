@@ -1,4 +1,4 @@
-import type { Delivery } from '../../client/shapes.ts';
+import type { Delivery } from '../../generated/shapes.ts';
 
 /** Advice by error prefix, as in the table of docs/webhooks.md. */
 const advice: readonly (readonly [prefix: string, advice: string])[] = [

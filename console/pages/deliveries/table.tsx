@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { PagedList } from '../../client/queries.ts';
-import type { Delivery } from '../../client/shapes.ts';
+import type { Delivery } from '../../generated/shapes.ts';
 import { Pager } from '../../parts/pager.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -56,6 +56,10 @@ const columns: readonly Column<Delivery>[] = [
   },
   { header: 'Attempts', isMinor: true, align: 'right', cell: ({ attemptCount }) => attemptCount },
   { header: 'Trigger', isMinor: true, cell: ({ trigger }) => triggerLabel(trigger) },
-  { header: 'Next attempt', isMinor: true, cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
+  {
+    header: 'Next attempt',
+    isMinor: true,
+    cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} mayBeAhead />,
+  },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

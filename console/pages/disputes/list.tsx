@@ -1,8 +1,9 @@
 import { ShieldAlert } from 'lucide-react';
-import type { Dispute } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Dispute } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
+import { IdText } from '../../parts/copy-button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
@@ -13,6 +14,7 @@ import { RecordList } from '../records/record-list.tsx';
 const columns: readonly Column<Dispute>[] = [
   {
     header: 'Amount',
+    align: 'right',
     cell: ({ amount, currency, id, createdAt }) => (
       <AmountCell amount={amount} currency={currency} id={id} at={createdAt} />
     ),
@@ -23,8 +25,13 @@ const columns: readonly Column<Dispute>[] = [
   {
     header: 'Respond by',
     cell: ({ status, respondBy }) =>
-      status === 'needs_response' ? <Time at={respondBy} /> : <span className="text-faint">—</span>,
+      status === 'needs_response' ? (
+        <Time at={respondBy} show="relative" mayBeAhead />
+      ) : (
+        <span className="text-faint">—</span>
+      ),
   },
+  { header: 'Id', isExtra: true, cell: ({ id }) => <IdText id={id} isShort what="dispute id" /> },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 

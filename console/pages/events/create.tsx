@@ -1,9 +1,8 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCapabilities } from '../../client/currencies.ts';
+import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
-import { useScope } from '../../client/scope.ts';
-import type { Capabilities, EventRecord } from '../../client/shapes.ts';
+import type { Capabilities, Event } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, problemOutsideFields, Select, Textarea } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -28,16 +27,15 @@ interface FormProps {
 }
 
 function Form({ events, onClose }: FormProps) {
-  const { orgId } = useScope();
   const { toast } = useToast();
-  const navigate = useNavigate();
+  const openCreated = useOpenCreated();
   const [type, setType] = useState(() => (events.some((one) => one.type === firstType) ? firstType : ''));
   const [text, setText] = useState(() => exampleOf(events, firstType));
   const [error, setError] = useState<string>();
-  const create = useWrite<EventRecord>('app/developer_api_webhook_events', {
+  const create = useWrite<Event>('app/developer_api_webhook_events', {
     onDone: ({ id }) => {
       toast('Event created');
-      void navigate({ to: `/${orgId}/events/${id}` });
+      void openCreated(`events/${id}`);
     },
   });
   const choose = (next: string) => {

@@ -2,15 +2,15 @@ import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { useCapabilities } from '../../client/currencies.ts';
 import { useList, useRead } from '../../client/queries.ts';
-import type { Delivery, EventRecord } from '../../client/shapes.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Delivery, Event } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { JsonView } from '../../parts/code-block.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -25,7 +25,7 @@ export function EventDetail() {
   const isAllowed = useAllowed('developer');
   const [isReplaying, setReplaying] = useState(false);
   const events = useCapabilities()?.events ?? [];
-  const { data, problem, refresh } = useRead<EventRecord>(
+  const { data, problem, refresh } = useRead<Event>(
     `app/developer_api_webhook_events/${encodeURIComponent(id)}`,
   );
   return (
@@ -60,7 +60,7 @@ export function EventDetail() {
   );
 }
 
-function Sections({ event }: { readonly event: EventRecord }) {
+function Sections({ event }: { readonly event: Event }) {
   const applications = useApplications();
   return (
     <div className="flex flex-col gap-6">
@@ -89,14 +89,14 @@ function Sections({ event }: { readonly event: EventRecord }) {
         title="Payload"
         description="The payload that receivers get. Each delivery shows the exact signed body."
       >
-        <JsonView value={payloadOf(event)} title="Payload" linesMax={60} />
+        <JsonView value={payloadOf(event)} title="Payload" />
       </Card>
     </div>
   );
 }
 
 /** The fields in docs/webhooks.md. A retrieved event has the `requestId` of the retrieval; the sent one that of its origin. */
-function payloadOf(event: EventRecord): Readonly<Record<string, unknown>> {
+function payloadOf(event: Event): Readonly<Record<string, unknown>> {
   const { id, type, apiVersion, timestamp, sequence, data } = event;
   const requestId = event.originRequestId;
   return {

@@ -1,52 +1,29 @@
-import { useSearch } from '@tanstack/react-router';
 import { Activity, Plus } from 'lucide-react';
-import { useState } from 'react';
 import { useCapabilities } from '../../client/currencies.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
-import type { EventRecord } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Event } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { Pager } from '../../parts/pager.tsx';
+import { NewRows, Pager } from '../../parts/pager.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
-import { useRefresh } from '../deliveries/refresh.ts';
-import { useBufferedEvents } from './buffered-events.ts';
 import { CreateEvent } from './create.tsx';
-import { useEventStream } from './event-stream.ts';
-import { LiveBar, NewEventsButton } from './live-bar.tsx';
 
 const rowsPerPage = 50;
-const pollMs = 10_000;
 
 export function EventList() {
   const isAllowed = useAllowed('developer');
   const events = useCapabilities()?.events ?? [];
   const [filters, setFilters] = useFilters('type', 'resource', 'resourceId');
   const [isCreating, setCreating] = useOpenParam('create');
-  const [isPaused, setPaused] = useState(false);
-  const search: Readonly<Record<string, string | undefined>> = useSearch({ strict: false });
-  const isLater = search.cursor !== undefined;
-  const list = useList<EventRecord>('app/developer_api_webhook_events', filters, { limit: rowsPerPage });
-  const isBuffering = isPaused || isLater;
-  const shownIds = list.rows.map(({ id }) => id);
-  const buffered = useBufferedEvents({ filters, isBuffering, shownIds, refresh: list.refresh });
-  const state = useEventStream(buffered.add, () => (isBuffering ? undefined : buffered.flush()));
-  useRefresh(list.refresh, state === 'lost' && !isBuffering, pollMs);
-  const show = () => {
-    if (isLater) list.paging.onFirst();
-    buffered.flush();
-    window.scrollTo({ top: 0 });
-  };
-  const pause = (next: boolean) => {
-    setPaused(next);
-    if (!next && !isLater) buffered.flush();
-  };
+  const list = useList<Event>('app/developer_api_webhook_events', filters, { limit: rowsPerPage });
   const isFiltered = Object.keys(filters).length > 0;
   const resources = [...new Set(events.map(({ resource }) => resource))];
   const types = events.filter(({ resource }) => (filters.resource ?? resource) === resource);
@@ -68,6 +45,7 @@ export function EventList() {
             ? () => setFilters({ type: undefined, resource: undefined, resourceId: undefined })
             : undefined
         }
+        actions={<ExportButton path="app/developer_api_webhook_events" filters={filters} name="events" />}
       >
         <FilterSelect
           label="Resource"
@@ -85,12 +63,10 @@ export function EventList() {
           label="Resource id"
           value={filters.resourceId}
           placeholder="pay_…"
-          className="sm:w-72"
           onChange={(resourceId) => setFilters({ resourceId })}
         />
       </FilterBar>
-      <LiveBar state={state} isPaused={isPaused} onPause={pause} />
-      <NewEventsButton number={buffered.count} onShow={show} />
+      <NewRows {...list} />
       <Table
         caption="Events, newest first"
         columns={columns}
@@ -124,7 +100,7 @@ function NoEvents({ button }: { readonly button: React.ReactNode }) {
   );
 }
 
-const columns: readonly Column<EventRecord>[] = [
+const columns: readonly Column<Event>[] = [
   {
     header: 'Type',
     isWide: true,

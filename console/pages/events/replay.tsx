@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useRead, useWrite } from '../../client/queries.ts';
-import type { EventRecord, EventReplay, List, Webhook } from '../../client/shapes.ts';
+import { type List, useRead, useWrite } from '../../client/queries.ts';
+import type { Event, EventReplay, Webhook } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { pluralize } from '../../parts/text.ts';
@@ -11,13 +11,7 @@ export function useEndpoints(): readonly Webhook[] {
   return useRead<List<Webhook>>('app/developer_api_webhooks', { limit: 100 }).data?.data ?? [];
 }
 
-export function ReplayEvent({
-  event,
-  onClose,
-}: {
-  readonly event: EventRecord;
-  readonly onClose: () => void;
-}) {
+export function ReplayEvent({ event, onClose }: { readonly event: Event; readonly onClose: () => void }) {
   const { toast } = useToast();
   const endpoints = useEndpoints();
   const [webhookId, setWebhookId] = useState('');

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import type { FaultPlan } from '../../client/shapes.ts';
+import type { FaultPlan } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';

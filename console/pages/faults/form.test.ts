@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Fault } from '../../client/shapes.ts';
+import type { Fault } from '../../generated/shapes.ts';
 import { bodyOf, type Draft, emptyDraft, isComplete } from './form.tsx';
 import { describeFault, describeReach, faultLabels, faultTypes } from './labels.ts';
 

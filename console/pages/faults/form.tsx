@@ -1,5 +1,5 @@
 import type { ApiProblem } from '../../client/request.ts';
-import type { Fault, FaultPlan } from '../../client/shapes.ts';
+import type { Fault, FaultPlan } from '../../generated/shapes.ts';
 import { Field, Input, Select } from '../../parts/field.tsx';
 import { faultLabels, faultTypes } from './labels.ts';
 

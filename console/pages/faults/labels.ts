@@ -1,4 +1,4 @@
-import type { Fault, FaultPlan } from '../../client/shapes.ts';
+import type { Fault, FaultPlan } from '../../generated/shapes.ts';
 
 /** Label and hint of each fault type. */
 export const faultLabels: Readonly<Record<Fault['type'], { readonly label: string; readonly hint: string }>> =

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../client/shapes.ts';
+import type { ApiKeyWithSecret } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
 import { focusInvalidField } from '../focus-invalid-field.ts';
@@ -9,7 +9,7 @@ import { KeyFields, params, useKeyDraft } from './form.tsx';
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const form = useKeyDraft(newDraft);
-  const create = useSecretWrite<ApiKey>('app/api_keys');
+  const create = useSecretWrite<ApiKeyWithSecret>('app/api_keys');
   const { response } = create;
   if (response !== undefined)
     return <CreatedKey title="API key created" created={response} onClose={onClose} />;

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
-import type { ApiKey } from '../../client/shapes.ts';
 import { useSession } from '../../frame/session.tsx';
+import type { ApiKeyWithSecret } from '../../generated/shapes.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { SecretDialog } from '../secret.tsx';
 
 export interface CreatedKeyProps {
   readonly title: string;
-  readonly created: ApiKey;
+  readonly created: ApiKeyWithSecret;
   readonly onClose: () => void;
   readonly children?: ReactNode;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ApiKey } from '../../client/shapes.ts';
+import type { ListedApiKey } from '../../generated/shapes.ts';
 import { changesOf, draftOf, expiryOf, fieldErrors, type KeyDraft, networksOf, newDraft } from './draft.ts';
 import {
   describeScopes,
@@ -10,8 +10,9 @@ import {
   withScope,
 } from './scope-presets.ts';
 
-const apiKey: ApiKey = {
+const apiKey: ListedApiKey = {
   object: 'api_key',
+  sandbox: true,
   id: 'key_1',
   applicationId: 'app_1',
   name: 'Checkout',
@@ -20,10 +21,13 @@ const apiKey: ApiKey = {
   allowedCidrs: ['10.0.0.0/8', '192.0.2.1'],
   expiresAt: '2027-01-01T00:00:00.000Z',
   mayReset: false,
+  replaces: null,
+  replacedBy: null,
   lastUsedAt: null,
   lastUsedIp: null,
   status: 'active',
   createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
 };
 
 describe('an edited key', () => {
@@ -43,7 +47,7 @@ describe('an edited key', () => {
   });
 
   test('without a network restriction shows no networks and sends none', () => {
-    const open = { ...apiKey, allowedCidrs: null };
+    const open = { ...apiKey, allowedCidrs: [] };
     expect(draftOf(open).networks).toBe('');
     expect(changesOf(open, draftOf(open))).toEqual({});
   });

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../client/shapes.ts';
+import type { ListedApiKey } from '../../generated/shapes.ts';
 import { knownScopes } from './scope-presets.ts';
 
 const dayMs = 86_400_000;
@@ -21,8 +21,8 @@ export const newDraft: KeyDraft = {
   mayReset: false,
 };
 
-export function draftOf({ name, scopes, expiresAt, allowedCidrs, mayReset }: ApiKey): KeyDraft {
-  return { name, scopes, expiresAt, networks: (allowedCidrs ?? []).join('\n'), mayReset };
+export function draftOf({ name, scopes, expiresAt, allowedCidrs, mayReset }: ListedApiKey): KeyDraft {
+  return { name, scopes, expiresAt, networks: allowedCidrs.join('\n'), mayReset };
 }
 
 export function networksOf({ networks }: KeyDraft): string[] {
@@ -41,14 +41,14 @@ export function fieldErrors({ name, scopes, expiresAt }: KeyDraft): FieldErrors 
 }
 
 /** The changed fields only, so that two people who edit different fields do not overwrite each other. */
-export function changesOf(apiKey: ApiKey, draft: KeyDraft) {
+export function changesOf(apiKey: ListedApiKey, draft: KeyDraft) {
   const name = draft.name.trim();
   const allowedCidrs = networksOf(draft);
   return {
     ...(name === apiKey.name ? {} : { name }),
     ...(isSameSet(draft.scopes, apiKey.scopes) ? {} : { scopes: draft.scopes }),
     ...(draft.expiresAt === apiKey.expiresAt ? {} : { expiresAt: draft.expiresAt }),
-    ...(isSameSet(allowedCidrs, apiKey.allowedCidrs ?? []) ? {} : { allowedCidrs }),
+    ...(isSameSet(allowedCidrs, apiKey.allowedCidrs) ? {} : { allowedCidrs }),
     ...(draft.mayReset === apiKey.mayReset ? {} : { mayReset: draft.mayReset }),
   };
 }

@@ -1,5 +1,5 @@
 import { useWrite } from '../../client/queries.ts';
-import type { ApiKey } from '../../client/shapes.ts';
+import type { ApiKey, ListedApiKey } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -8,7 +8,7 @@ import { changesOf, draftOf } from './draft.ts';
 import { KeyFields, params, useKeyDraft } from './form.tsx';
 
 export interface KeyDialogProps {
-  readonly apiKey: ApiKey;
+  readonly apiKey: ListedApiKey;
   readonly onClose: () => void;
 }
 

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Checkbox, Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
@@ -36,6 +37,7 @@ export interface KeyFieldsProps {
 
 export function KeyFields({ form: { draft, errors, change }, problem }: KeyFieldsProps) {
   const isAdmin = useAllowed('admin');
+  const limits = useLimits();
   const scopeError = isAbout(problem, 'scopes') ? problem?.message : undefined;
   return (
     <>
@@ -48,7 +50,7 @@ export function KeyFields({ form: { draft, errors, change }, problem }: KeyField
       >
         <Input
           required
-          maxLength={200}
+          maxLength={limits.nameLengthMax}
           autoComplete="off"
           value={draft.name}
           onChange={(event) => change({ name: event.currentTarget.value })}

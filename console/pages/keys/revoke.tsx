@@ -29,7 +29,7 @@ export function RevokeKey({ apiKey, onClose }: KeyDialogProps) {
       </p>
       {apiKey.lastUsedAt === null ? null : (
         <p className="mt-2">
-          It was last used <Time at={apiKey.lastUsedAt} kind="wall" />
+          It was last used <Time at={apiKey.lastUsedAt} kind="wall" show="relative" />
           {apiKey.lastUsedIp === null ? null : ` from ${apiKey.lastUsedIp}`}.
         </p>
       )}

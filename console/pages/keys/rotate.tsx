@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ApiKey } from '../../client/shapes.ts';
+import type { ApiKeyWithSecret, ListedApiKey } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -16,7 +16,7 @@ const overlaps = [
 
 export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
   const [overlap, setOverlap] = useState('86400');
-  const rotate = useSecretWrite<ApiKey>(`app/api_keys/${apiKey.id}/rotate`);
+  const rotate = useSecretWrite<ApiKeyWithSecret>(`app/api_keys/${apiKey.id}/rotate`);
   const { response } = rotate;
   if (response !== undefined) {
     const endsAt = expiryOfPrevious(apiKey, response, Number(overlap));
@@ -28,7 +28,7 @@ export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
             'has expired.'
           ) : (
             <>
-              expires <Time at={endsAt} kind="wall" show="both" />.
+              expires <Time at={endsAt} kind="wall" show="both" mayBeAhead />.
             </>
           )}
         </p>
@@ -62,7 +62,7 @@ export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
 }
 
 /** When the old key expires: the overlap never extends its expiry. */
-function expiryOfPrevious(previous: ApiKey, created: ApiKey, overlapSeconds: number): string {
+function expiryOfPrevious(previous: ListedApiKey, created: ApiKeyWithSecret, overlapSeconds: number): string {
   const until = Date.parse(created.createdAt) + overlapSeconds * 1000;
   const expiresAt = previous.expiresAt === null ? until : Date.parse(previous.expiresAt);
   return new Date(Math.min(until, expiresAt)).toISOString();

@@ -1,5 +1,5 @@
 import { useCapabilities } from '../../client/currencies.ts';
-import type { ApiKey } from '../../client/shapes.ts';
+import type { ListedApiKey } from '../../generated/shapes.ts';
 import { Checkbox, Field, Select } from '../../parts/field.tsx';
 import {
   describeScopes,
@@ -11,7 +11,7 @@ import {
   withScope,
 } from './scope-presets.ts';
 
-export function ScopeSummary({ scopes }: Pick<ApiKey, 'scopes'>) {
+export function ScopeSummary({ scopes }: Pick<ListedApiKey, 'scopes'>) {
   return <span title={scopes.join('\n')}>{describeScopes(scopes)}</span>;
 }
 

@@ -1,7 +1,7 @@
 import { Ellipsis, Pencil, RefreshCw, ShieldX } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Read } from '../../client/queries.ts';
-import type { ApiKey, List } from '../../client/shapes.ts';
+import type { List, Read } from '../../client/queries.ts';
+import type { ListedApiKey } from '../../generated/shapes.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
@@ -12,11 +12,11 @@ import { ScopeSummary } from './scopes.tsx';
 export type KeyAction = 'edit' | 'rotate' | 'revoke';
 
 export interface KeyTableProps {
-  readonly list: Read<List<ApiKey>>;
-  readonly rows: readonly ApiKey[];
+  readonly list: Read<List<ListedApiKey>>;
+  readonly rows: readonly ListedApiKey[];
   readonly empty: ReactNode;
   /** Omitted for viewers. */
-  readonly onAction?: ((action: KeyAction, apiKey: ApiKey) => void) | undefined;
+  readonly onAction?: ((action: KeyAction, apiKey: ListedApiKey) => void) | undefined;
 }
 
 export function KeyTable({ list, rows, empty, onAction }: KeyTableProps) {
@@ -35,7 +35,7 @@ export function KeyTable({ list, rows, empty, onAction }: KeyTableProps) {
   );
 }
 
-const facts: readonly Column<ApiKey>[] = [
+const facts: readonly Column<ListedApiKey>[] = [
   {
     header: 'Name',
     isWide: true,
@@ -52,7 +52,7 @@ const facts: readonly Column<ApiKey>[] = [
             ) : (
               <>
                 {' '}
-                · used <Time at={lastUsedAt} kind="wall" />
+                · used <Time at={lastUsedAt} kind="wall" show="relative" />
               </>
             )}
           </span>
@@ -76,7 +76,7 @@ const facts: readonly Column<ApiKey>[] = [
     isMinor: true,
     cell: ({ lastUsedAt, lastUsedIp }) => (
       <>
-        <Time at={lastUsedAt} kind="wall" empty="Never" />
+        <Time at={lastUsedAt} kind="wall" show="relative" empty="Never" />
         {lastUsedIp ? <span className="block font-mono text-xs text-muted">{lastUsedIp}</span> : null}
       </>
     ),
@@ -84,12 +84,12 @@ const facts: readonly Column<ApiKey>[] = [
   {
     header: 'Expires',
     isMinor: true,
-    cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" empty="Never" />,
+    cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" mayBeAhead empty="Never" />,
   },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
 ];
 
-function actionsOf(onAction: NonNullable<KeyTableProps['onAction']>): Column<ApiKey> {
+function actionsOf(onAction: NonNullable<KeyTableProps['onAction']>): Column<ListedApiKey> {
   return {
     header: 'Actions',
     align: 'right',

@@ -1,6 +1,6 @@
 import { BookOpen } from 'lucide-react';
-import type { Balances as BalancesRecord } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Balances as BalancesRecord } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';

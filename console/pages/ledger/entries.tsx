@@ -1,7 +1,7 @@
 import { ChevronRight } from 'lucide-react';
 import { Fragment, type ReactNode, useId, useState } from 'react';
 import type { PagedList } from '../../client/queries.ts';
-import type { LedgerEntry, Posting } from '../../client/shapes.ts';
+import type { LedgerEntry, Posting } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -123,7 +123,7 @@ function Postings({
     <div className="flex max-w-2xl flex-col gap-3">
       <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm text-muted">
         <IdText id={entry.id} what="entry id" />
-        <Time at={entry.createdAt} show="absolute" />
+        <Time at={entry.createdAt} show="full" />
         {recordId === undefined ? null : <IdLink id={recordId} className="sm:hidden" />}
       </p>
       {byCurrency(entry.postings).map(([currency, postings]) => (

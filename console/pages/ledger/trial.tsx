@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck } from 'lucide-react';
-import type { Balances } from '../../client/shapes.ts';
+import type { Balances } from '../../generated/shapes.ts';
 import { Money } from '../../parts/money.tsx';
 import { classes, pluralize } from '../../parts/text.ts';
 

@@ -1,5 +1,5 @@
 import { Bot, KeyRound, UserRound } from 'lucide-react';
-import type { Actor } from '../../client/shapes.ts';
+import type { Actor } from '../../generated/shapes.ts';
 
 const kinds = {
   api_key: { icon: KeyRound, label: 'API key' },

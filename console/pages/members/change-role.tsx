@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { keys, useWrite } from '../../client/queries.ts';
-import type { Member } from '../../client/shapes.ts';
 import { usePerson, useRole } from '../../frame/session.tsx';
+import type { Member } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { type ListedMember, RoleField } from './roles.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useRead, useWrite } from '../../client/queries.ts';
-import type { Invitation, List } from '../../client/shapes.ts';
+import { type List, useRead, useWrite } from '../../client/queries.ts';
+import type { Invitation } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -48,7 +48,11 @@ function columnsFor(onRevoke: (invitation: Invitation) => void): readonly Column
     },
     { header: 'Role', cell: ({ role }) => <StatusBadge status={role} /> },
     { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
-    { header: 'Expires', isMinor: true, cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" /> },
+    {
+      header: 'Expires',
+      isMinor: true,
+      cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" mayBeAhead />,
+    },
     {
       header: 'Actions',
       align: 'right',

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react';
 import { copyText } from '../../client/clipboard.ts';
-import type { Invitation, Role } from '../../client/shapes.ts';
+import { useLimits } from '../../client/currencies.ts';
 import { useRole } from '../../frame/session.tsx';
+import type { InvitationWithLink, Role } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -14,7 +15,8 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const [isWrong, setWrong] = useState(false);
   const [role, setRole] = useState<Role>('developer');
   const ownRole = useRole();
-  const create = useSecretWrite<Invitation>('org/invitations');
+  const limits = useLimits();
+  const create = useSecretWrite<InvitationWithLink>('org/invitations');
   const { response } = create;
   if (response !== undefined) return <InvitationCreated invitation={response} onClose={onClose} />;
   const address = email.trim();
@@ -45,7 +47,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
         <Input
           type="email"
           autoComplete="off"
-          maxLength={254}
+          maxLength={limits.emailLengthMax}
           value={email}
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
@@ -59,7 +61,7 @@ function InvitationCreated({
   invitation,
   onClose,
 }: {
-  readonly invitation: Invitation;
+  readonly invitation: InvitationWithLink;
   readonly onClose: () => void;
 }) {
   const { toast } = useToast();
@@ -77,7 +79,7 @@ function InvitationCreated({
       onClose={onClose}
     >
       <p className="text-muted">
-        It works once and expires <Time at={expiresAt} kind="wall" show="both" />.
+        It works once and expires <Time at={expiresAt} kind="wall" show="both" mayBeAhead />.
       </p>
     </SecretDialog>
   );

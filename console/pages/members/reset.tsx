@@ -1,4 +1,4 @@
-import type { ResetLink } from '../../client/shapes.ts';
+import type { ResetLink } from '../../generated/shapes.ts';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Time } from '../../parts/time.tsx';
 import { SecretDialog, useSecretWrite } from '../secret.tsx';
@@ -13,12 +13,12 @@ export function ResetPassword({ member, onClose }: MemberDialogProps) {
         title="Reset link created"
         description={`For ${member.name}, ${member.email}`}
         what="reset link"
-        secret={create.response.url}
+        secret={create.response.url ?? ''}
         onClose={onClose}
       >
         <p className="text-muted">
           Anyone with the link can set the password, so give it only to {member.name}. It works once and
-          expires <Time at={create.response.expiresAt} kind="wall" show="both" />.
+          expires <Time at={create.response.expiresAt} kind="wall" show="both" mayBeAhead />.
         </p>
       </SecretDialog>
     );

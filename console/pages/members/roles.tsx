@@ -1,4 +1,4 @@
-import type { Member, Role } from '../../client/shapes.ts';
+import type { Member, Role } from '../../generated/shapes.ts';
 import { sentenceCase } from '../../parts/text.ts';
 import { RadioCards } from '../radio-cards.tsx';
 

@@ -1,6 +1,5 @@
 import { Ellipsis, KeyRound, LogOut, ShieldCheck, UserCog, UserMinus } from 'lucide-react';
-import type { Read } from '../../client/queries.ts';
-import type { List } from '../../client/shapes.ts';
+import type { List, Read } from '../../client/queries.ts';
 import { useAllowed, usePerson, useRole } from '../../frame/session.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';

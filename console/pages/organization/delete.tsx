@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -26,6 +27,7 @@ export function DeleteCard({ name }: { readonly name: string }) {
 
 /** The owner types the name, to prevent deleting the wrong organization. */
 function DeleteOrganization({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
+  const limits = useLimits();
   const [typed, setTyped] = useState('');
   const remove = useWrite<unknown, { name: string }>('org/organization/delete', {
     // Reload the page, so that no data of the organization remains in memory.
@@ -47,7 +49,7 @@ function DeleteOrganization({ name, onClose }: { readonly name: string; readonly
       <Field label={`Type ${name} to confirm`} problem={remove.problem} param="name">
         <Input
           required
-          maxLength={200}
+          maxLength={limits.nameLengthMax}
           autoComplete="off"
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}

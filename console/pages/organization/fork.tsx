@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { keys } from '../../client/queries.ts';
-import type { Fork } from '../../client/shapes.ts';
+import type { Fork } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -15,6 +16,7 @@ export interface ForkOrganizationProps {
 
 export function ForkOrganization({ name, onClose }: ForkOrganizationProps) {
   const client = useQueryClient();
+  const limits = useLimits();
   const [typed, setTyped] = useState(`${name} copy`);
   const fork = useSecretWrite<Fork, { name: string }>('org/fork');
   if (fork.response !== undefined) return <ForkCreated fork={fork.response} onClose={onClose} />;
@@ -38,7 +40,7 @@ export function ForkOrganization({ name, onClose }: ForkOrganizationProps) {
       <Field label="Name of the copy" problem={fork.problem} param="name">
         <Input
           required
-          maxLength={200}
+          maxLength={limits.nameLengthMax}
           autoComplete="off"
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}

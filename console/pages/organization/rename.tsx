@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { keys, useWrite } from '../../client/queries.ts';
-import type { Organization } from '../../client/shapes.ts';
+import type { Organization } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -9,6 +10,7 @@ import { useToast } from '../../parts/toast.tsx';
 
 export function Rename({ name }: { readonly name: string }) {
   const { toast } = useToast();
+  const limits = useLimits();
   const client = useQueryClient();
   const [typed, setTyped] = useState(name);
   const rename = useWrite<Organization>('org/organization/rename', {
@@ -28,7 +30,7 @@ export function Rename({ name }: { readonly name: string }) {
       <Field label="Name" problem={rename.problem} param="name">
         <Input
           required
-          maxLength={200}
+          maxLength={limits.nameLengthMax}
           autoComplete="off"
           value={typed}
           onChange={(event) => setTyped(event.currentTarget.value)}

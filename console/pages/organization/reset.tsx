@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import type { Reset } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Reset } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';

@@ -1,5 +1,6 @@
 import { lazy } from 'react';
-import { useExponent } from '../../client/currencies.ts';
+import { exponentOf } from '../../client/amount.ts';
+import type { Overview } from '../../generated/shapes.ts';
 import { Select } from '../../parts/field.tsx';
 import { toneOf } from '../../parts/status-badge.tsx';
 import { pluralize, sentenceCase } from '../../parts/text.ts';
@@ -9,7 +10,6 @@ import { colors, formatCompact, formatPercent, type Series } from '../charts/poi
 import {
   formatMilliseconds,
   latencyPoints,
-  type OverviewData,
   paymentCount,
   requestPoints,
   volumePoints,
@@ -20,7 +20,7 @@ import {
 const CategoryBars = lazy(() => import('../charts/category-bars.tsx'));
 
 interface ChartProps {
-  readonly overview: OverviewData;
+  readonly overview: Overview;
 }
 
 const volumeSeries: readonly Series[] = [
@@ -37,7 +37,6 @@ export function VolumeChart({
   const currency = totals.some((one) => one.currency === preferred)
     ? (preferred ?? '')
     : (totals[0]?.currency ?? 'EUR');
-  const exponent = useExponent(currency);
   const sum = totals.find((one) => one.currency === currency);
   return (
     <ChartCard
@@ -59,9 +58,9 @@ export function VolumeChart({
           />
         ) : null
       }
-      points={volumePoints(overview, currency, exponent)}
+      points={volumePoints(overview, currency)}
       series={volumeSeries}
-      formatTick={(value) => formatCompact(value / 10 ** exponent)}
+      formatTick={(value) => formatCompact(value / 10 ** exponentOf(currency))}
       isEmpty={sum === undefined}
       empty="No payments in this period."
     />

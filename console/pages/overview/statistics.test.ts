@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Overview } from '../../client/shapes.ts';
+import type { Overview } from '../../generated/shapes.ts';
 import {
   completedPayments,
   errorCount,
@@ -14,6 +14,8 @@ import {
 
 const overview: Overview = {
   object: 'overview',
+  sandbox: true,
+  status: 'ok',
   from: '2026-10-30T00:00:00.000Z',
   to: '2026-10-30T03:00:00.000Z',
   bucketSeconds: 3_600,
@@ -32,12 +34,14 @@ const overview: Overview = {
       { at: '2026-10-30T02:00:00.000Z', currency: 'CHF', count: 2, amount: 7 },
     ],
     currencies: ['EUR', 'USD', 'CHF'],
+    isCapped: false,
   },
   webhooks: {
     byBucket: [{ at: '2026-10-30T01:00:00.000Z', succeeded: 1_200, failed: 3 }],
     succeeded: 1_200,
     failed: 3,
     pending: 0,
+    isCapped: false,
   },
   requests: {
     byBucket: [
@@ -89,7 +93,7 @@ test('sums are exact beyond 2^53, and the busiest currency comes first', () => {
 
 describe('points of a chart', () => {
   test('cover the whole period, also where nothing happened', () => {
-    const points = volumePoints(overview, 'EUR', 2);
+    const points = volumePoints(overview, 'EUR');
     expect(points.map(({ name }) => name)).toEqual(['00:00', '01:00', '02:00']);
     expect(points.map(({ title }) => title)).toEqual([0, 1, 2].map((hour) => `30 Oct 2026, 0${hour}:00 UTC`));
     expect(points.map(({ labels }) => labels.amount)).toEqual([

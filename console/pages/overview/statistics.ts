@@ -1,13 +1,7 @@
-import { formatMinor } from '../../client/amount.ts';
+import { amountText } from '../../client/amount.ts';
 import { formatInstant } from '../../client/now.ts';
-import type { Overview } from '../../client/shapes.ts';
+import type { Overview } from '../../generated/shapes.ts';
 import { formatPercent, type Point } from '../charts/point.ts';
-
-/** Overview with flags for counts that the server capped; older servers omit them. */
-export type OverviewData = Overview & {
-  readonly payments: { readonly isCapped?: boolean };
-  readonly webhooks: { readonly isCapped?: boolean };
-};
 
 const bucketsMax = 1_000;
 const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
@@ -68,7 +62,7 @@ function pointsOf<Part extends { readonly at: string }>(
   const byStart = new Map(found.map((part) => [Date.parse(part.at), part]));
   return bucketStarts(overview).map((start) => ({
     name: tickLabel(start, overview),
-    title: formatInstant(start),
+    title: formatInstant(start, 'minute'),
     ...read(byStart.get(start)),
   }));
 }
@@ -79,13 +73,13 @@ function tickLabel(start: number, { bucketSeconds }: Overview): string {
   return start % 86_400_000 === 0 ? day.format(start) : '';
 }
 
-export function volumePoints(overview: Overview, currency: string, exponent: number): readonly Point[] {
+export function volumePoints(overview: Overview, currency: string): readonly Point[] {
   const found = overview.payments.volume.filter((part) => part.currency === currency);
   return pointsOf(overview, found, (part) => ({
     // A plotted value may be rounded; `labels` has the exact text.
     values: { amount: Number(part?.amount ?? 0), count: part?.count ?? 0 },
     labels: {
-      amount: `${formatMinor(part?.amount ?? 0, exponent)} ${currency}`,
+      amount: amountText(part?.amount ?? 0, currency),
       count: (part?.count ?? 0).toLocaleString('en'),
     },
   }));

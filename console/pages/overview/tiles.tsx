@@ -1,17 +1,11 @@
 import type { ReactNode } from 'react';
+import type { Overview } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { formatPercent } from '../charts/point.ts';
-import {
-  completedPayments,
-  errorCount,
-  formatMilliseconds,
-  type OverviewData,
-  paymentCount,
-  volumes,
-} from './statistics.ts';
+import { completedPayments, errorCount, formatMilliseconds, paymentCount, volumes } from './statistics.ts';
 
 interface TileProps {
   readonly label: string;
@@ -34,7 +28,7 @@ const volumesMax = 2;
 // A monthly total may be wider than a phone.
 const wrapping = 'whitespace-normal! [overflow-wrap:anywhere]';
 
-export function Tiles({ overview }: { readonly overview: OverviewData }) {
+export function Tiles({ overview }: { readonly overview: Overview }) {
   const { succeeded, all } = completedPayments(overview);
   const { webhooks, requests } = overview;
   const ended = webhooks.succeeded + webhooks.failed;
@@ -93,7 +87,7 @@ export function Tiles({ overview }: { readonly overview: OverviewData }) {
   );
 }
 
-function Volume({ overview }: { readonly overview: OverviewData }) {
+function Volume({ overview }: { readonly overview: Overview }) {
   const [first] = volumes(overview);
   return first === undefined ? (
     '—'
@@ -102,7 +96,7 @@ function Volume({ overview }: { readonly overview: OverviewData }) {
   );
 }
 
-function MoreVolumes({ overview }: { readonly overview: OverviewData }) {
+function MoreVolumes({ overview }: { readonly overview: Overview }) {
   const [, ...others] = volumes(overview);
   if (others.length === 0) return 'Requested amounts';
   const left = others.length - volumesMax;

@@ -1,4 +1,4 @@
-import type { Payment } from '../../client/shapes.ts';
+import type { Payment } from '../../generated/shapes.ts';
 import { Card } from '../../parts/card.tsx';
 import { Time } from '../../parts/time.tsx';
 
@@ -6,7 +6,7 @@ import { Time } from '../../parts/time.tsx';
 export function Attempts({ payment: { attempts } }: { readonly payment: Payment }) {
   if (attempts.length < 2 && !attempts.some(({ failure }) => failure !== null)) return null;
   return (
-    <Card title="Attempts">
+    <Card title="Attempts" isCompact>
       <ol className="flex flex-col">
         {attempts.map(({ number, scenario, failure, failedAt }) => (
           <li key={number} className="border-b py-2 first:pt-0 last:border-b-0 last:pb-0">

@@ -1,9 +1,8 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useCurrencies, useExponent } from '../../client/currencies.ts';
+import { useCurrencies, useLimits } from '../../client/currencies.ts';
+import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
-import { useScope } from '../../client/scope.ts';
-import type { Payment } from '../../client/shapes.ts';
+import type { Payment } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields, Select, Switch } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -34,18 +33,17 @@ export interface PaymentCreateProps {
 export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) {
   const [draft, setDraft] = useState(() => emptyDraft(customerId));
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
-  const exponent = useExponent(draft.currency);
   const currencies = useCurrencies();
+  const limits = useLimits();
   const { toast } = useToast();
-  const { orgId } = useScope();
-  const navigate = useNavigate();
+  const openCreated = useOpenCreated();
   const create = useWrite<Payment>('app/developer_api_payments', {
     onDone: ({ id }) => {
       toast('Payment created');
-      void navigate({ to: `/${orgId}/payments/${id}` });
+      void openCreated(`payments/${id}`);
     },
   });
-  const body = bodyOf(draft, exponent);
+  const body = bodyOf(draft);
   const { problem } = create;
   return (
     <Dialog
@@ -113,7 +111,7 @@ export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) 
         />
         <Field label="Reference" isOptional problem={problem} param="reference">
           <Input
-            maxLength={200}
+            maxLength={limits.referenceLengthMax}
             placeholder="Your id"
             value={draft.reference}
             onChange={(event) => change({ reference: event.currentTarget.value })}
@@ -122,7 +120,7 @@ export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) 
       </div>
       <Field label="Description" isOptional problem={problem} param="description">
         <Input
-          maxLength={500}
+          maxLength={limits.descriptionLengthMax}
           value={draft.description}
           onChange={(event) => change({ description: event.currentTarget.value })}
         />
@@ -132,8 +130,6 @@ export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) 
         param="metadata"
         rows={draft.metadata}
         onChange={(metadata) => change({ metadata })}
-        rowsMax={50}
-        valueMax={500}
         problem={problem}
       />
     </Dialog>

@@ -1,73 +1,65 @@
-import { useRead } from '../../client/queries.ts';
-import type { Payment } from '../../client/shapes.ts';
-import { useRecordId } from '../../frame/params.ts';
+import type { Payment } from '../../generated/shapes.ts';
+import { Anchor } from '../../parts/anchor.tsx';
 import { Money } from '../../parts/money.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { sentenceCase } from '../../parts/text.ts';
-import { Actions } from '../records/actions.tsx';
 import { CustomerLink } from '../records/customer-link.tsx';
-import { Diagram } from '../records/diagram.tsx';
-import { FactsCard, FailureNote, instants, MetadataCard, scenarioText } from '../records/facts.tsx';
-import { RecordColumns, RecordPage } from '../records/record-page.tsx';
-import { Timeline, useTimeline } from '../records/timeline.tsx';
-import { pathOf } from '../records/timeline-groups.ts';
+import { FactsCard, FailureNote, instants, MetadataCard, Notice, scenarioText } from '../records/facts.tsx';
+import { StatefulPage } from '../records/stateful-page.tsx';
 import { Attempts } from './attempts.tsx';
 import { RelatedDisputes, RelatedRefunds } from './related.tsx';
 
-const everyMs = 10_000;
-
 export function PaymentDetail() {
-  const id = useRecordId();
-  const read = useRead<Payment>(`app/developer_api_payments/${id}`, {}, { everyMs });
   return (
-    <RecordPage
-      id={id}
+    <StatefulPage<Payment>
+      resource="payment"
       name="Payment"
-      parent={{ to: 'payments', label: 'Payments' }}
-      read={read}
       heading={({ amount, currency }) => <Money amount={amount} currency={currency} />}
-      description={({ description }) => description}
-    >
-      {(payment) => <Content payment={payment} />}
-    </RecordPage>
+      meta={(payment) => <Meta payment={payment} />}
+      notice={(payment) => <PaymentNotice payment={payment} />}
+      money={({ currency, amountCapturable, amountRefundable }) => ({
+        currency,
+        amountCapturable,
+        amountRefundable,
+      })}
+      aside={(payment) => <Aside payment={payment} />}
+    />
   );
 }
 
-function Content({ payment }: { readonly payment: Payment }) {
-  const timeline = useTimeline(payment.id);
+function Meta({ payment }: { readonly payment: Payment }) {
+  const { customerId, reference, description } = payment;
   return (
     <>
-      <FailureNote failure={payment.failure} />
-      <div className="mb-5">
-        <Actions
-          resource="payment"
-          id={payment.id}
-          status={payment.status}
-          allowed={payment.allowedActions}
-          money={{
-            currency: payment.currency,
-            amountCapturable: payment.amountCapturable,
-            amountRefundable: payment.amountRefundable,
-            disputable: payment.amountCaptured - payment.amountRefunded,
-          }}
-        />
-      </div>
-      <RecordColumns aside={<Aside payment={payment} />}>
-        <Diagram
-          resource="payment"
-          status={payment.status}
-          allowed={payment.allowedActions}
-          path={pathOf(timeline.data?.items ?? [])}
-        />
-        <Timeline timeline={timeline} />
-      </RecordColumns>
+      {customerId === null ? null : <CustomerLink id={customerId} />}
+      {reference === null ? null : <span>{reference}</span>}
+      <span>{methodText(payment)}</span>
+      {description === null ? null : <span className="basis-full text-ink">{description}</span>}
     </>
   );
 }
 
+function methodText({ paymentMethod: { type, lastFour } }: Payment): string {
+  return `${sentenceCase(type)}${lastFour === undefined ? '' : ` ···· ${lastFour}`}`;
+}
+
+function PaymentNotice({ payment }: { readonly payment: Payment }) {
+  const { status, disputeId, failure, allowedActions } = payment;
+  if (status === 'disputed' && disputeId !== null) {
+    return (
+      <Notice tone="warn">
+        Waiting for its dispute. <Anchor to={`disputes/${disputeId}`}>Open dispute</Anchor>
+      </Notice>
+    );
+  }
+  if (failure !== null) return <FailureNote failure={failure} />;
+  return allowedActions.length === 0 ? <Notice tone="quiet">This payment is final.</Notice> : null;
+}
+
 function Aside({ payment }: { readonly payment: Payment }) {
-  const money = (amount: number) => <Money amount={amount} currency={payment.currency} />;
-  const { paymentMethod, reconciliation } = payment;
+  const money = (amount: number) =>
+    amount === 0 ? null : <Money amount={amount} currency={payment.currency} />;
+  const { reconciliation } = payment;
   return (
     <>
       <FactsCard
@@ -85,15 +77,7 @@ function Aside({ payment }: { readonly payment: Payment }) {
       <FactsCard
         title="Details"
         items={[
-          [
-            'Customer',
-            payment.customerId === null ? null : <CustomerLink key="customer" id={payment.customerId} />,
-          ],
-          ['Reference', payment.reference],
-          [
-            'Method',
-            `${sentenceCase(paymentMethod.type)}${paymentMethod.lastFour === undefined ? '' : ` ···· ${paymentMethod.lastFour}`}`,
-          ],
+          ['Method', methodText(payment)],
           ['Capture', sentenceCase(payment.captureMethod)],
           [
             'Scenario',
@@ -101,31 +85,28 @@ function Aside({ payment }: { readonly payment: Payment }) {
               {scenarioText(payment.scenario)}
             </span>,
           ],
-          ['Advances', payment.autoAdvance ? 'Automatically, on the clock' : 'On request'],
+          ['Auto-advance', payment.autoAdvance ? 'On' : 'Off'],
           [
             'Reconciliation',
             reconciliation === null ? null : <StatusBadge key="result" status={reconciliation} />,
           ],
+          ...instants([
+            ['Created', payment.createdAt],
+            ['Authorized', payment.authorizedAt],
+            ['Authorization expires', payment.authorizationExpiresAt],
+            ['Captured', payment.capturedAt],
+            ['Settled', payment.settledAt],
+            ['Refunded', payment.refundedAt],
+            ['Disputed', payment.disputedAt],
+            ['Charged back', payment.chargedBackAt],
+            ['Failed', payment.failedAt],
+            ['Canceled', payment.canceledAt],
+            ['Expired', payment.expiredAt],
+            ['Changed', payment.updatedAt],
+          ]),
         ]}
       />
       <Attempts payment={payment} />
-      <FactsCard
-        title="Times"
-        items={instants([
-          ['Created', payment.createdAt],
-          ['Authorized', payment.authorizedAt],
-          ['Authorization expires', payment.authorizationExpiresAt],
-          ['Captured', payment.capturedAt],
-          ['Settled', payment.settledAt],
-          ['Refunded', payment.refundedAt],
-          ['Disputed', payment.disputedAt],
-          ['Charged back', payment.chargedBackAt],
-          ['Failed', payment.failedAt],
-          ['Canceled', payment.canceledAt],
-          ['Expired', payment.expiredAt],
-          ['Changed', payment.updatedAt],
-        ])}
-      />
       <RelatedRefunds paymentId={payment.id} />
       <RelatedDisputes paymentId={payment.id} />
       <MetadataCard metadata={payment.metadata} />

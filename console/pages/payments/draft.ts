@@ -1,4 +1,4 @@
-import { parseMajor } from '../../client/amount.ts';
+import { parseAmount } from '../../client/amount.ts';
 import { type Row, recordOf } from '../records/rows.tsx';
 import { scenarioOf } from '../records/scenario-field.tsx';
 
@@ -29,14 +29,14 @@ export const emptyDraft = (customerId: string): Draft => ({
 });
 
 /** The body of POST developer_api_payments; undefined until there is an amount. */
-export function bodyOf(draft: Draft, exponent: number) {
-  const amount = parseMajor(draft.amount, exponent);
-  if (amount === undefined || amount === 0) return undefined;
+export function bodyOf(draft: Draft) {
+  const parsed = parseAmount(draft.amount, draft.currency);
+  if ('problem' in parsed || parsed.minor === 0) return undefined;
   const metadata = recordOf(draft.metadata);
   const text = (name: 'customerId' | 'description' | 'reference') =>
     draft[name].trim() === '' ? {} : { [name]: draft[name].trim() };
   return {
-    amount,
+    amount: parsed.minor,
     currency: draft.currency,
     captureMethod: draft.captureMethod,
     paymentMethod: { type: draft.method },

@@ -1,13 +1,13 @@
-import type { ReactNode } from 'react';
-import { useRead } from '../../client/queries.ts';
+import { type List, useRead } from '../../client/queries.ts';
 import type { ApiProblem } from '../../client/request.ts';
-import type { Dispute, List, Refund } from '../../client/shapes.ts';
+import type { Dispute, Refund } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Money } from '../../parts/money.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Time } from '../../parts/time.tsx';
+import { NoneLine } from '../records/facts.tsx';
 
 const shownMax = 5;
 
@@ -16,11 +16,7 @@ export function RelatedRefunds({ paymentId }: { readonly paymentId: string }) {
     paymentId,
     limit: shownMax,
   });
-  return (
-    <Related title="Refunds" page="refunds" paymentId={paymentId} rows={data} problem={problem}>
-      None. A captured payment can be refunded in part or in full.
-    </Related>
-  );
+  return <Related title="Refunds" page="refunds" paymentId={paymentId} rows={data} problem={problem} />;
 }
 
 export function RelatedDisputes({ paymentId }: { readonly paymentId: string }) {
@@ -28,11 +24,7 @@ export function RelatedDisputes({ paymentId }: { readonly paymentId: string }) {
     paymentId,
     limit: shownMax,
   });
-  return (
-    <Related title="Disputes" page="disputes" paymentId={paymentId} rows={data} problem={problem}>
-      None. The action or the scenario “dispute” opens one.
-    </Related>
-  );
+  return <Related title="Disputes" page="disputes" paymentId={paymentId} rows={data} problem={problem} />;
 }
 
 interface RelatedProps {
@@ -41,15 +33,13 @@ interface RelatedProps {
   readonly paymentId: string;
   readonly rows: List<Refund | Dispute> | undefined;
   readonly problem: ApiProblem | null;
-  /** Shown if there are none. */
-  readonly children: ReactNode;
 }
 
-function Related({ title, page, paymentId, rows, problem, children }: RelatedProps) {
+function Related({ title, page, paymentId, rows, problem }: RelatedProps) {
+  if (rows?.data.length === 0) return <NoneLine title={title} />;
   return (
-    <Card title={title}>
+    <Card title={title} isCompact>
       {problem ? <ProblemBanner problem={problem} /> : null}
-      {rows?.data.length === 0 ? <p className="text-muted">{children}</p> : null}
       <ul className="flex flex-col">
         {(rows?.data ?? []).map((row) => (
           <li

@@ -1,8 +1,8 @@
 import { useQueries } from '@tanstack/react-query';
-import { keys, useRead } from '../../client/queries.ts';
+import { keys, type List, useRead } from '../../client/queries.ts';
 import { get } from '../../client/request.ts';
 import { useScope } from '../../client/scope.ts';
-import type { List, Reconciliation, ReconciliationResult, Settlement } from '../../client/shapes.ts';
+import type { Reconciliation, ReconciliationLineStatus, Settlement } from '../../generated/shapes.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize, sentenceCase } from '../../parts/text.ts';
 import { ChartCard } from '../charts/chart-card.tsx';
@@ -13,7 +13,7 @@ const daysMax = 14;
 const dayAndMonth = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const path = 'app/developer_api_reconciliation';
 
-const resultColors: Readonly<Record<ReconciliationResult, string>> = {
+const resultColors: Readonly<Record<ReconciliationLineStatus, string>> = {
   matched: colors.good,
   amount_mismatch: colors.bad,
   missing_at_provider: colors.warn,

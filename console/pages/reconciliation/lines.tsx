@@ -1,7 +1,7 @@
 import { Scale } from 'lucide-react';
 import { useFilters } from '../../client/filters.ts';
 import { type PagedList, useList, useRead } from '../../client/queries.ts';
-import type { Reconciliation, ReconciliationLine, ReconciliationResult } from '../../client/shapes.ts';
+import type { Reconciliation, ReconciliationLine, ReconciliationLineStatus } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Card } from '../../parts/card.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -79,7 +79,7 @@ export function MismatchCard({
   result,
   count,
 }: {
-  readonly result: ReconciliationResult;
+  readonly result: ReconciliationLineStatus;
   readonly count: number;
 }) {
   const { data, isLoading, problem } = useRead<Reconciliation>('app/developer_api_reconciliation', {

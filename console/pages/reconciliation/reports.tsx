@@ -1,7 +1,7 @@
 import { FileSpreadsheet } from 'lucide-react';
 import { useFilters } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
-import type { Settlement, SettlementLine, SettlementReport } from '../../client/shapes.ts';
+import type { Settlement, SettlementLine, SettlementReport } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
@@ -99,7 +99,7 @@ const lineColumns: readonly Column<SettlementLine>[] = [
     cell: ({ fee, currency }) => <Money amount={fee} currency={currency} isBare />,
   },
   { header: 'Net', align: 'right', cell: ({ net, currency }) => <Money amount={net} currency={currency} /> },
-  { header: 'Settled', isMinor: true, cell: ({ settledAt }) => <Time at={settledAt} show="absolute" /> },
+  { header: 'Settled', isMinor: true, cell: ({ settledAt }) => <Time at={settledAt} show="full" /> },
 ];
 
 function Report({ day }: { readonly day: string }) {

@@ -1,4 +1,4 @@
-import type { Reconciliation, ReconciliationResult } from '../../client/shapes.ts';
+import type { Reconciliation, ReconciliationLineStatus } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -7,7 +7,7 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { formatPercent } from '../charts/point.ts';
 
-export const results: readonly ReconciliationResult[] = [
+export const results: readonly ReconciliationLineStatus[] = [
   'matched',
   'amount_mismatch',
   'missing_at_provider',
@@ -15,7 +15,7 @@ export const results: readonly ReconciliationResult[] = [
   'duplicate',
 ];
 
-export const meanings: Readonly<Record<ReconciliationResult, string>> = {
+export const meanings: Readonly<Record<ReconciliationLineStatus, string>> = {
   matched: 'Ledger and report agree.',
   amount_mismatch: 'The reported amount differs from the ledger.',
   missing_at_provider: 'In the ledger but not in the report.',

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useExponent } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Path } from '../../client/request.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -29,10 +29,9 @@ export interface ActionDialogProps {
 export function ActionDialog(props: ActionDialogProps) {
   const { resource, action, path, money, hasBeneficiary, onDone, onClose } = props;
   const [draft, setDraft] = useState<ActionDraft>(emptyDraft);
-  const exponent = useExponent(money.currency);
   const write = useWrite<{ object: string; status: string }>(path, { onDone });
-  const fields = fieldsOfAction(resource, action);
-  const body = bodyOf(fields, draft, exponent);
+  const fields = fieldsOfAction(useCapabilities()?.resources ?? [], resource, action);
+  const body = bodyOf(fields, draft, money.currency);
   // The refund endpoint has no `action`: it creates the refund and returns it.
   const whole = path.endsWith('/refund') ? body : { action, ...body };
   return (

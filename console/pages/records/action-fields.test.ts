@@ -3,6 +3,7 @@ import {
   type ActionDraft,
   bodyOf,
   emptyDraft,
+  type FieldRules,
   fieldsOfAction,
   fieldsOfTargetState,
   isIrreversible,
@@ -26,6 +27,43 @@ const filled: ActionDraft = {
 };
 const beneficiary = { name: 'Ada', country: 'GB' };
 
+/** The part of the capabilities that these tests use; test/api/status.test.ts checks what the server returns. */
+const rules: FieldRules = [
+  {
+    name: 'payment',
+    actionFields: {
+      authorize: [],
+      cancel: [],
+      capture: ['amount', 'currency', 'final'],
+      fail: ['failureCode'],
+      refund: ['amount', 'currency', 'reason', 'metadata'],
+      dispute: ['amount', 'currency', 'reason'],
+    },
+    targetFields: {
+      settled: [],
+      partially_captured: ['amount', 'currency'],
+      partially_refunded: ['amount', 'currency'],
+      disputed: ['amount', 'currency'],
+      failed: ['failureCode'],
+    },
+  },
+  { name: 'refund', actionFields: { succeed: [] }, targetFields: { succeeded: [] } },
+  {
+    name: 'dispute',
+    actionFields: { submit_evidence: ['evidence'], win: [] },
+    targetFields: { won: [] },
+  },
+  {
+    name: 'transfer',
+    actionFields: { accept: ['beneficiary'], return: ['returnCode'], fail: ['failureCode'], fund: [] },
+    targetFields: {
+      returned: ['beneficiary', 'returnCode'],
+      failed: ['beneficiary', 'failureCode'],
+      completed: ['beneficiary'],
+    },
+  },
+];
+
 describe('the body of an action', () => {
   test.each<[Resource, string, object]>([
     ['payment', 'capture', { amount: 1250, final: true }],
@@ -42,7 +80,7 @@ describe('the body of an action', () => {
     ['transfer', 'fail', { failureCode: 'insufficient_funds' }],
     ['transfer', 'fund', {}],
   ])('%s %s sends its own fields and no other', (resource, action, body) => {
-    expect(bodyOf(fieldsOfAction(resource, action), filled, 2)).toStrictEqual(body);
+    expect(bodyOf(fieldsOfAction(rules, resource, action), filled, 'EUR')).toStrictEqual(body);
   });
 
   test.each<[Resource, string, object]>([
@@ -55,7 +93,7 @@ describe('the body of an action', () => {
     ['transfer', '', {}],
     ['dispute', 'won', {}],
   ])('%s to the state %j sends its own fields and no other', (resource, state, body) => {
-    expect(bodyOf(fieldsOfTargetState(resource, state), filled, 2)).toStrictEqual(body);
+    expect(bodyOf(fieldsOfTargetState(rules, resource, state), filled, 'EUR')).toStrictEqual(body);
   });
 
   test.each<[Resource, string]>([
@@ -66,29 +104,53 @@ describe('the body of an action', () => {
     ['transfer', 'accept'],
     ['transfer', 'return'],
   ])('%s %s with an empty form sends nothing', (resource, action) => {
-    expect(bodyOf(fieldsOfAction(resource, action), emptyDraft, 2)).toStrictEqual({});
+    expect(bodyOf(fieldsOfAction(rules, resource, action), emptyDraft, 'EUR')).toStrictEqual({});
   });
 
   test.each([
-    ['12.505', 2],
-    ['abc', 2],
-    ['-1', 2],
-    ['0', 2],
-    ['0.00', 2],
-    ['12.5', 0],
-  ])('the amount %j with exponent %i cannot be sent', (amount, exponent) => {
-    const fields = fieldsOfAction('payment', 'capture');
-    expect(bodyOf(fields, { ...emptyDraft, amount }, exponent)).toBeUndefined();
+    ['12.505', 'EUR'],
+    ['abc', 'EUR'],
+    ['-1', 'EUR'],
+    ['0', 'EUR'],
+    ['0.00', 'EUR'],
+    ['12.5', 'JPY'],
+    ['1,250', 'KWD'],
+  ])('the amount %j in %s cannot be sent', (amount, currency) => {
+    const fields = fieldsOfAction(rules, 'payment', 'capture');
+    expect(bodyOf(fields, { ...emptyDraft, amount }, currency)).toBeUndefined();
   });
 
   test.each([
-    [0, '1250', 1250],
-    [2, '12.5', 1250],
-    [3, '1.25', 1250],
-  ])('the amount follows the exponent %i of the currency', (exponent, amount, minor) => {
-    const fields = fieldsOfAction('payment', 'refund');
-    expect(bodyOf(fields, { ...emptyDraft, amount }, exponent)).toStrictEqual({ amount: minor });
+    ['JPY', '1250', 1250],
+    ['EUR', '12.5', 1250],
+    ['EUR', '1,5', 150],
+    ['KWD', '1.25', 1250],
+  ])('the amount has the decimals of %s', (currency, amount, minor) => {
+    const fields = fieldsOfAction(rules, 'payment', 'refund');
+    expect(bodyOf(fields, { ...emptyDraft, amount }, currency)).toStrictEqual({ amount: minor });
   });
+});
+
+test.each([
+  ['capture', 'amountCapturable'],
+  ['refund', 'amountRefundable'],
+  // Pending refunds and earlier disputes reduce the refundable amount, and the disputable amount with it.
+  ['dispute', 'amountRefundable'],
+])('the maximum of %s is %s of the payment', (action, maximum) => {
+  expect(fieldsOfAction(rules, 'payment', action)[0]).toEqual({ kind: 'amount', maximum });
+});
+
+test.each([
+  ['partially_captured', 'amountCapturable'],
+  ['partially_refunded', 'amountRefundable'],
+  ['disputed', 'amountRefundable'],
+])('the maximum on the way to %s is %s of the payment', (state, maximum) => {
+  expect(fieldsOfTargetState(rules, 'payment', state)[0]).toEqual({ kind: 'amount', maximum });
+});
+
+test('a field that this console version does not know has no input', () => {
+  const newer = [{ name: 'payment', actionFields: { capture: ['amount', 'tip'] }, targetFields: {} }];
+  expect(fieldsOfAction(newer, 'payment', 'capture').map(paramOf)).toEqual(['amount']);
 });
 
 test.each<[Resource, string, string[]]>([
@@ -96,7 +158,7 @@ test.each<[Resource, string, string[]]>([
   ['transfer', 'return', ['returnCode']],
   ['payment', 'refund', ['amount', 'reason', 'metadata']],
 ])('the form of %s %s shows the errors of %j', (resource, action, params) => {
-  expect(fieldsOfAction(resource, action).map(paramOf)).toEqual(params);
+  expect(fieldsOfAction(rules, resource, action).map(paramOf)).toEqual(params);
 });
 
 test.each<[Resource, string, boolean]>([

@@ -1,4 +1,5 @@
-import { parseMajor } from '../../client/amount.ts';
+import { parseAmount } from '../../client/amount.ts';
+import type { Capabilities } from '../../generated/shapes.ts';
 import { type BeneficiaryDraft, beneficiaryOf, noBeneficiary } from './beneficiary-fields.tsx';
 import { type Row, recordOf } from './rows.tsx';
 
@@ -6,61 +7,51 @@ export type Resource = 'payment' | 'refund' | 'dispute' | 'transfer';
 
 /** An input of an action. The kinds are named after the request body fields. */
 export type ActionField =
-  | { readonly kind: 'amount'; readonly maximum: 'amountCapturable' | 'amountRefundable' | 'disputable' }
-  | { readonly kind: 'final' }
-  | { readonly kind: 'reason' }
-  | { readonly kind: 'metadata' }
-  | { readonly kind: 'evidence' }
-  | { readonly kind: 'beneficiary' }
+  | { readonly kind: 'amount'; readonly maximum: 'amountCapturable' | 'amountRefundable' }
+  | { readonly kind: (typeof plainKinds)[number] }
   | { readonly kind: 'declineCode' }
-  | { readonly kind: 'failureCode' }
-  | { readonly kind: 'returnCode' };
+  | { readonly kind: 'failureCode' };
+
+const plainKinds = ['final', 'reason', 'metadata', 'evidence', 'beneficiary', 'returnCode'] as const;
 
 /** The body field's name, as in the `param` of server errors. */
 export function paramOf({ kind }: ActionField): string {
   return kind === 'declineCode' ? 'failureCode' : kind;
 }
 
-const beneficiary: ActionField = { kind: 'beneficiary' };
+/** The part of the capabilities that decides which fields a form has. */
+export type FieldRules = readonly Pick<
+  Capabilities['resources'][number],
+  'name' | 'actionFields' | 'targetFields'
+>[];
 
-const byAction: Readonly<Record<Resource, Readonly<Record<string, readonly ActionField[]>>>> = {
-  payment: {
-    capture: [{ kind: 'amount', maximum: 'amountCapturable' }, { kind: 'final' }],
-    fail: [{ kind: 'declineCode' }],
-    refund: [{ kind: 'amount', maximum: 'amountRefundable' }, { kind: 'reason' }, { kind: 'metadata' }],
-    dispute: [{ kind: 'amount', maximum: 'disputable' }, { kind: 'reason' }],
-  },
-  refund: {},
-  dispute: { submit_evidence: [{ kind: 'evidence' }] },
-  transfer: {
-    accept: [beneficiary],
-    return: [{ kind: 'returnCode' }],
-    fail: [{ kind: 'failureCode' }],
-  },
-};
-
-const byTargetState: Readonly<Record<Resource, Readonly<Record<string, readonly ActionField[]>>>> = {
-  payment: {
-    partially_captured: [{ kind: 'amount', maximum: 'amountCapturable' }],
-    partially_refunded: [{ kind: 'amount', maximum: 'amountRefundable' }],
-    disputed: [{ kind: 'amount', maximum: 'disputable' }],
-    failed: [{ kind: 'declineCode' }],
-  },
-  refund: {},
-  dispute: {},
-  transfer: {
-    returned: [{ kind: 'returnCode' }, beneficiary],
-    refunded: [{ kind: 'returnCode' }, beneficiary],
-    failed: [{ kind: 'failureCode' }, beneficiary],
-  },
-};
-
-export function fieldsOfAction(resource: Resource, action: string): readonly ActionField[] {
-  return byAction[resource][action] ?? [];
+export function fieldsOfAction(
+  rules: FieldRules,
+  resource: Resource,
+  action: string,
+): readonly ActionField[] {
+  const names = rules.find(({ name }) => name === resource)?.actionFields[action] ?? [];
+  return names.flatMap((name) => fieldOf(resource, name, action === 'capture'));
 }
 
-export function fieldsOfTargetState(resource: Resource, state: string): readonly ActionField[] {
-  return byTargetState[resource][state] ?? (resource === 'transfer' && state !== '' ? [beneficiary] : []);
+export function fieldsOfTargetState(
+  rules: FieldRules,
+  resource: Resource,
+  state: string,
+): readonly ActionField[] {
+  const names = rules.find(({ name }) => name === resource)?.targetFields[state] ?? [];
+  return names.flatMap((name) => fieldOf(resource, name, state === 'partially_captured'));
+}
+
+/**
+ * The input for a body field. `currency` has none, because an amount is always in the currency of the record. A disputable amount
+ * is also refundable: the server computes both in the same way.
+ */
+function fieldOf(resource: Resource, name: string, isCapture: boolean): readonly ActionField[] {
+  if (name === 'amount')
+    return [{ kind: 'amount', maximum: isCapture ? 'amountCapturable' : 'amountRefundable' }];
+  if (name === 'failureCode') return [{ kind: resource === 'payment' ? 'declineCode' : 'failureCode' }];
+  return plainKinds.filter((kind) => kind === name).map((kind) => ({ kind }));
 }
 
 /** Irreversible actions, which ask for confirmation if they have no form. */
@@ -94,7 +85,7 @@ type Body = Readonly<Record<string, unknown>>;
 export function bodyOf(
   fields: readonly ActionField[],
   draft: ActionDraft,
-  exponent: number,
+  currency: string,
 ): Body | undefined {
   const body: Record<string, unknown> = {};
   const put = (name: string, value: unknown) => {
@@ -102,9 +93,9 @@ export function bodyOf(
   };
   for (const { kind } of fields) {
     if (kind === 'amount' && draft.amount.trim() !== '') {
-      const minor = parseMajor(draft.amount, exponent);
-      if (minor === undefined || minor === 0) return undefined;
-      body.amount = minor;
+      const parsed = parseAmount(draft.amount, currency);
+      if ('problem' in parsed || parsed.minor === 0) return undefined;
+      body.amount = parsed.minor;
     } else if (kind === 'final') put('final', draft.isFinal || undefined);
     else if (kind === 'reason') put('reason', draft.reason.trim());
     else if (kind === 'declineCode' || kind === 'failureCode') put('failureCode', draft.code.trim());

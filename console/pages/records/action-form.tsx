@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities, useLimits } from '../../client/currencies.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Checkbox, Field, Input, Select } from '../../parts/field.tsx';
 import type { ActionDraft, ActionField } from './action-fields.ts';
@@ -12,7 +12,6 @@ export interface ActionMoney {
   readonly currency: string;
   readonly amountCapturable?: number;
   readonly amountRefundable?: number;
-  readonly disputable?: number;
 }
 
 export interface ActionFormProps {
@@ -31,6 +30,7 @@ export function ActionForm({ fields, ...rest }: ActionFormProps) {
 type ActionInputProps = Omit<ActionFormProps, 'fields'> & { readonly field: ActionField };
 
 function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }: ActionInputProps) {
+  const limits = useLimits();
   const change = (part: Partial<ActionDraft>) => onChange({ ...draft, ...part });
   switch (field.kind) {
     case 'amount': {
@@ -59,7 +59,7 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
       return (
         <Field label="Reason" isOptional problem={problem} param="reason">
           <Input
-            maxLength={200}
+            maxLength={limits.reasonLengthMax}
             value={draft.reason}
             onChange={(event) => change({ reason: event.currentTarget.value })}
           />
@@ -72,8 +72,6 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
           param="metadata"
           rows={draft.rows}
           onChange={(rows) => change({ rows })}
-          rowsMax={50}
-          valueMax={500}
           problem={problem}
         />
       );
@@ -85,8 +83,6 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
           hint="Evidence as named fields: receipt, tracking number, correspondence."
           rows={draft.rows}
           onChange={(rows) => change({ rows })}
-          rowsMax={20}
-          valueMax={2000}
           problem={problem}
         />
       );
@@ -169,7 +165,7 @@ function FreeCode({
         isMono
         list={list}
         autoComplete="off"
-        maxLength={40}
+        maxLength={useLimits().reasonCodeLengthMax}
         value={code}
         onChange={(event) => onChange(event.currentTarget.value)}
       />

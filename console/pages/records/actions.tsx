@@ -1,12 +1,12 @@
-import { CornerDownRight, FastForward } from 'lucide-react';
+import { ChevronDown, CornerDownRight, FastForward } from 'lucide-react';
 import { useState } from 'react';
+import { useCapabilities } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Path } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
-import { ProblemBanner } from '../../parts/problem.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { ActionDialog } from './action-dialog.tsx';
@@ -14,6 +14,7 @@ import { fieldsOfAction, isIrreversible, type Resource } from './action-fields.t
 import type { ActionMoney } from './action-form.tsx';
 import { spaced, useMachine } from './diagram.tsx';
 import { reachableStates } from './machine.ts';
+import { useReportProblem } from './record-page.tsx';
 import { TargetStateDialog } from './target-state-dialog.tsx';
 
 export interface ActionsProps {
@@ -21,6 +22,8 @@ export interface ActionsProps {
   readonly id: string;
   readonly status: string;
   readonly allowed: readonly string[];
+  /** What the scenario does next; null if nothing, undefined while it is unknown. */
+  readonly next: string | null | undefined;
   readonly money: ActionMoney;
   readonly hasBeneficiary?: boolean;
 }
@@ -33,65 +36,69 @@ interface AdvanceResponse {
 /** The open dialog: none, a form for one action, or the target state dialog. */
 type Opened = { readonly action: string } | 'goal' | null;
 
-/** The record's allowed actions. Actions without fields run immediately; irreversible ones ask for confirmation. */
-export function Actions({ resource, id, status, allowed, money, hasBeneficiary = false }: ActionsProps) {
+/** The next step of the record as a button, and its other actions in a menu. Irreversible actions ask for confirmation. */
+export function Actions(props: ActionsProps) {
+  const { resource, id, status, allowed, next, money, hasBeneficiary = false } = props;
   const { toast } = useToast();
   const mayWrite = useAllowed('developer');
   const { machine } = useMachine(resource);
+  const rules = useCapabilities()?.resources;
   const [opened, setOpened] = useState<Opened>(null);
   const path: Path = `app/developer_api_${resource}s/${id}/advance`;
   const onDone = (record: AdvanceResponse) => {
-    toast(`${sentenceCase(record.object)} is now ${spaced(record.status)}`);
+    toast(`${sentenceCase(record.object)} ${spaced(record.status)}`);
     setOpened(null);
   };
   const move = useWrite<AdvanceResponse>(path, { onDone });
+  useReportProblem(opened === null ? move.problem : null);
   const reachable = machine === undefined ? [] : reachableStates(machine, status);
+  const hasFields = (action: string) => fieldsOfAction(rules ?? [], resource, action).length > 0;
+  const asks = (action: string) => hasFields(action) || isIrreversible(resource, action);
   const start = (action: string) => {
     move.reset();
-    if (fieldsOfAction(resource, action).length > 0 || isIrreversible(resource, action))
-      setOpened({ action });
+    if (asks(action)) setOpened({ action });
     else void move.write({ action });
   };
-  const hasNoActions = allowed.length === 0;
+  if (!mayWrite)
+    return <span className="text-sm text-muted">Your role can view this record but not change it.</span>;
+  if (allowed.length === 0 && reachable.length === 0) return null;
   const action = opened !== null && opened !== 'goal' ? opened.action : null;
-  const hasForm = action !== null && fieldsOfAction(resource, action).length > 0;
+  const hasForm = action !== null && hasFields(action);
   return (
-    <Card title="Actions" description={actionsDescription(hasNoActions, mayWrite)}>
-      {mayWrite && !(hasNoActions && reachable.length === 0) ? (
-        <div className="flex flex-wrap gap-2">
-          {hasNoActions ? null : (
-            <Button
-              variant="primary"
-              isBusy={move.isBusy}
-              icon={<FastForward aria-hidden size={15} />}
-              title="Runs the next step of the scenario"
-              onClick={() => void move.write({})}
-            >
-              Next step
-            </Button>
-          )}
-          {allowed.map((one) => (
-            <Button key={one} disabled={move.isBusy} onClick={() => start(one)}>
-              {sentenceCase(one)}
-              {fieldsOfAction(resource, one).length > 0 || isIrreversible(resource, one) ? '…' : ''}
-            </Button>
-          ))}
-          {reachable.length === 0 ? null : (
-            <Button
-              disabled={move.isBusy}
-              icon={<CornerDownRight aria-hidden size={15} />}
-              onClick={() => setOpened('goal')}
-            >
-              Go to state…
-            </Button>
-          )}
-        </div>
-      ) : null}
-      {move.problem && opened === null ? (
-        <div className="mt-4">
-          <ProblemBanner problem={move.problem} />
-        </div>
-      ) : null}
+    <>
+      {allowed.length === 0 || next === null ? null : (
+        <NextButton next={next} isBusy={move.isBusy} onClick={() => void move.write({})} />
+      )}
+      <Menu
+        trigger={
+          <Button>
+            Actions
+            <ChevronDown aria-hidden size={15} />
+          </Button>
+        }
+      >
+        {allowed.map((one) => (
+          <MenuItem
+            key={one}
+            disabled={move.isBusy || rules === undefined}
+            isDanger={isIrreversible(resource, one)}
+            onSelect={() => start(one)}
+          >
+            {sentenceCase(one)}
+            {asks(one) ? '…' : ''}
+          </MenuItem>
+        ))}
+        {allowed.length > 0 && reachable.length > 0 ? <MenuSeparator /> : null}
+        {reachable.length === 0 ? null : (
+          <MenuItem
+            disabled={move.isBusy || rules === undefined}
+            icon={<CornerDownRight aria-hidden size={15} />}
+            onSelect={() => setOpened('goal')}
+          >
+            Go to state…
+          </MenuItem>
+        )}
+      </Menu>
       {action !== null && hasForm ? (
         <ActionDialog
           resource={resource}
@@ -128,12 +135,26 @@ export function Actions({ resource, id, status, allowed, money, hasBeneficiary =
           onClose={() => setOpened(null)}
         />
       ) : null}
-    </Card>
+    </>
   );
 }
 
-function actionsDescription(hasNoActions: boolean, mayWrite: boolean): string {
-  if (hasNoActions) return 'No actions are allowed in this state.';
-  if (!mayWrite) return 'Your role can view this record but not change it.';
-  return 'Run the next step of its scenario, run one action, or go directly to a state.';
+interface NextButtonProps {
+  readonly next: string | undefined;
+  readonly isBusy: boolean;
+  readonly onClick: () => void;
+}
+
+function NextButton({ next, isBusy, onClick }: NextButtonProps) {
+  return (
+    <Button
+      variant="primary"
+      isBusy={isBusy}
+      icon={<FastForward aria-hidden size={15} />}
+      title="Runs the next step of the scenario"
+      onClick={onClick}
+    >
+      {next === undefined ? 'Next step' : `Next: ${sentenceCase(next)}`}
+    </Button>
+  );
 }

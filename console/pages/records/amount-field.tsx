@@ -1,5 +1,4 @@
-import { formatMinor, parseMajor } from '../../client/amount.ts';
-import { useExponent } from '../../client/currencies.ts';
+import { amountText, exponentOf, formatAmount, parseAmount } from '../../client/amount.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Field, Input } from '../../parts/field.tsx';
 
@@ -17,7 +16,7 @@ export interface AmountFieldProps {
   readonly className?: string;
 }
 
-/** An amount as people write it, such as 12.50; parsed as text, never as a float. */
+/** An amount as people write it, such as 12.50 or 12,50. What it was understood as is shown below. */
 export function AmountField(props: AmountFieldProps) {
   const {
     label = 'Amount',
@@ -29,14 +28,10 @@ export function AmountField(props: AmountFieldProps) {
     problem,
     param = 'amount',
   } = props;
-  const exponent = useExponent(currency);
-  const minor = parseMajor(text, exponent);
-  const error = text.trim() === '' || (minor !== undefined && minor > 0) ? undefined : amountError(exponent);
+  const { error, meaning } = readAmount(text, currency, maximum);
   const maximumHint =
-    maximum === undefined
-      ? undefined
-      : `At most ${formatMinor(maximum, exponent)} ${currency}. Leave empty for the full amount.`;
-  const hint = props.hint ?? maximumHint;
+    maximum === undefined ? undefined : `Leave empty for the full ${amountText(maximum, currency)}.`;
+  const hint = meaning ?? props.hint ?? maximumHint;
   return (
     <Field
       label={`${label} in ${currency}`}
@@ -48,9 +43,9 @@ export function AmountField(props: AmountFieldProps) {
       {...(props.className === undefined ? {} : { className: props.className })}
     >
       <Input
-        inputMode={exponent === 0 ? 'numeric' : 'decimal'}
+        inputMode={exponentOf(currency) === 0 ? 'numeric' : 'decimal'}
         autoComplete="off"
-        placeholder={formatMinor('0', exponent)}
+        placeholder={formatAmount(0, currency)}
         value={text}
         onChange={(event) => onChange(event.currentTarget.value)}
         className="tabular-nums"
@@ -59,7 +54,17 @@ export function AmountField(props: AmountFieldProps) {
   );
 }
 
-function amountError(exponent: number): string {
-  if (exponent === 0) return 'Enter a whole number above zero.';
-  return `Enter a number above zero with up to ${exponent} decimals.`;
+/** What the text means as an amount, so that nobody has to guess how a comma was read, or why it is not an amount. */
+function readAmount(
+  text: string,
+  currency: string,
+  maximum?: number,
+): { readonly error?: string; readonly meaning?: string } {
+  if (text.trim() === '') return {};
+  const parsed = parseAmount(text, currency);
+  if ('problem' in parsed) return { error: parsed.problem };
+  if (parsed.minor === 0) return { error: 'Enter an amount above zero.' };
+  if (maximum !== undefined && parsed.minor > maximum)
+    return { error: `${amountText(parsed.minor, currency)} exceeds ${amountText(maximum, currency)}.` };
+  return { meaning: `= ${amountText(parsed.minor, currency)}` };
 }

@@ -1,5 +1,6 @@
+import { useLimits } from '../../client/currencies.ts';
 import type { ApiProblem } from '../../client/request.ts';
-import type { Beneficiary } from '../../client/shapes.ts';
+import type { Beneficiary } from '../../generated/shapes.ts';
 import { Field, Input, isAbout } from '../../parts/field.tsx';
 
 export interface BeneficiaryDraft {
@@ -32,6 +33,7 @@ export interface BeneficiaryFieldsProps {
 }
 
 export function BeneficiaryFields({ draft, onChange, hint, problem }: BeneficiaryFieldsProps) {
+  const limits = useLimits();
   // If the beneficiary is missing, the server error refers to the whole object: show it at the name.
   const isMissing =
     isAbout(problem, 'beneficiary') &&
@@ -48,7 +50,7 @@ export function BeneficiaryFields({ draft, onChange, hint, problem }: Beneficiar
       >
         <Input
           autoComplete="off"
-          maxLength={200}
+          maxLength={limits.nameLengthMax}
           value={draft.name}
           onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
         />
@@ -67,7 +69,7 @@ export function BeneficiaryFields({ draft, onChange, hint, problem }: Beneficiar
           <Input
             isMono
             autoComplete="off"
-            maxLength={100}
+            maxLength={limits.beneficiaryAccountLengthMax}
             value={draft.account}
             onChange={(event) => onChange({ ...draft, account: event.currentTarget.value })}
           />

@@ -1,7 +1,7 @@
 import { useId } from 'react';
-import { useRead } from '../../client/queries.ts';
+import { type List, useRead } from '../../client/queries.ts';
 import type { ApiProblem } from '../../client/request.ts';
-import type { Customer, List } from '../../client/shapes.ts';
+import type { Customer } from '../../generated/shapes.ts';
 import { Field, Input } from '../../parts/field.tsx';
 
 export interface CustomerFieldProps {

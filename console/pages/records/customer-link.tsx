@@ -1,5 +1,5 @@
 import { useRead } from '../../client/queries.ts';
-import type { Customer } from '../../client/shapes.ts';
+import type { Customer } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 
 /** A link to a customer by name, or by id until the name has loaded. */

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { useRead } from '../../client/queries.ts';
-import type { StateMachine, StateMachines } from '../../client/shapes.ts';
-import { Card } from '../../parts/card.tsx';
+import type { StateMachine, StateMachines } from '../../generated/shapes.ts';
+import { Dialog } from '../../parts/dialog.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type AllowedAction, allowedActions } from './machine.ts';
@@ -23,11 +23,17 @@ export function useMachine(resource: string) {
 }
 
 /** The record's state machine with the current state highlighted. The drawing and its layout library load lazily. */
-export function Diagram({ resource, status, allowed, path }: DiagramProps) {
+export function DiagramDialog({
+  resource,
+  status,
+  allowed,
+  path,
+  onClose,
+}: DiagramProps & { readonly onClose: () => void }) {
   const { machine, problem, refresh } = useMachine(resource);
   const empty = <Skeleton className="h-72 w-full" />;
   return (
-    <Card title="States" description="Current, visited and reachable states.">
+    <Dialog isOpen onOpenChange={onClose} size="wide" title="All states">
       {problem ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
       {machine === undefined ? (
         problem ? null : (
@@ -48,7 +54,7 @@ export function Diagram({ resource, status, allowed, path }: DiagramProps) {
           <DiagramText machine={machine} status={status} allowed={allowed} path={path} />
         </>
       )}
-    </Card>
+    </Dialog>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef } from 'react';
-import type { StateMachine } from '../../client/shapes.ts';
+import type { StateMachine } from '../../generated/shapes.ts';
 import { classes } from '../../parts/text.ts';
 import { type DiagramLayout, layOut, nodeHeight, separateLabels } from './layout.ts';
 import { isAllowedEdge } from './machine.ts';
@@ -38,14 +38,14 @@ export default function Drawing({ machine, status, allowed, visited, taken }: Dr
         aria-labelledby={`${id}-title`}
         viewBox={`0 0 ${layout.width} ${layout.height}`}
         className="mx-auto block h-auto w-full"
-        // Shrinks to at most 86% in a narrow column; below that it scrolls, so that it stays readable.
-        style={{ maxWidth: layout.width, minWidth: Math.round(layout.width * 0.86) }}
+        // Shrinks to at most 80% in a narrow dialog; below that it scrolls, so that it stays readable.
+        style={{ maxWidth: layout.width, minWidth: Math.round(layout.width * 0.8) }}
       >
         <title id={`${id}-title`}>
           {`States of a ${machine.resource}, now ${status.replaceAll('_', ' ')}. A text version is below.`}
         </title>
         <defs>
-          <Arrow id={`${id}-quiet`} className="fill-line-strong" />
+          <Arrow id={`${id}-quiet`} className="fill-line-strong/30" />
           <Arrow id={`${id}-open`} className="fill-accent" />
         </defs>
         <Edges layout={layout} status={status} allowed={allowed} taken={taken} id={id} />
@@ -100,7 +100,7 @@ function Edges({
             ? 'stroke-accent [stroke-width:2]'
             : isTaken
               ? 'stroke-accent/60 [stroke-width:1.4]'
-              : 'stroke-line-strong/45 [stroke-width:1]',
+              : 'stroke-line-strong/20 [stroke-width:1]',
         )}
       >
         <title>{`${edge.from} → ${edge.to}: ${edge.actions.join(', ')}`}</title>
@@ -119,12 +119,12 @@ function Labels({ layout, status, allowed }: EdgesProps) {
       text: edge.actions.filter((action) => allowed.includes(action)).join(', '),
     })),
   );
-  return labels.map(({ key, text, x, y, anchor }) => (
+  return labels.map(({ key, text, x, y }) => (
     <text
       key={key}
       x={x}
       y={y + 3.5}
-      textAnchor={anchor}
+      textAnchor="middle"
       className="fill-accent stroke-sunken text-[11px] font-medium [paint-order:stroke] [stroke-linejoin:round] [stroke-width:4]"
     >
       {text}

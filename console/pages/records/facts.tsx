@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Failure, Metadata } from '../../client/shapes.ts';
+import type { Metadata, PaymentFailure, TransferFailure } from '../../generated/shapes.ts';
 import { Card } from '../../parts/card.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -11,7 +11,7 @@ export function FactsCard({ title, items }: { readonly title: string; readonly i
   const known = items.filter(([, value]) => value !== null && value !== undefined && value !== '');
   if (known.length === 0) return null;
   return (
-    <Card title={title}>
+    <Card title={title} isCompact>
       <KeyValue items={known} isNarrow />
     </Card>
   );
@@ -21,7 +21,17 @@ export function FactsCard({ title, items }: { readonly title: string; readonly i
 export function instants(pairs: readonly (readonly [string, string | null | undefined])[]): Items {
   return pairs
     .filter(([, at]) => at !== null && at !== undefined)
-    .map(([name, at]) => [name, <Time key={name} at={at} show="absolute" />] as const);
+    .map(([name, at]) => [name, <Time key={name} at={at} />] as const);
+}
+
+/** An empty section as one line. */
+export function NoneLine({ title }: { readonly title: string }) {
+  return (
+    <p className="flex justify-between gap-3 px-4 text-sm text-muted">
+      <span>{title}</span>
+      <span>None</span>
+    </p>
+  );
 }
 
 /** User-provided metadata, always rendered as text. */
@@ -33,26 +43,40 @@ export function MetadataCard({
   readonly title?: string;
 }) {
   const items = Object.entries(metadata);
+  if (items.length === 0) return <NoneLine title={title} />;
   return (
-    <Card title={title}>
-      {items.length === 0 ? (
-        <p className="text-muted">None. Use it for your own ids and notes.</p>
-      ) : (
-        <KeyValue items={items} isNarrow />
-      )}
+    <Card title={title} isCompact>
+      <KeyValue items={items} isNarrow />
     </Card>
   );
 }
 
+const noticeTones = {
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+  quiet: 'bg-quiet-soft text-muted',
+};
+
+/** A line above the record's content. */
+export function Notice({
+  tone,
+  children,
+}: {
+  readonly tone: keyof typeof noticeTones;
+  readonly children: ReactNode;
+}) {
+  return <p className={`mb-5 rounded-md px-3.5 py-2 ${noticeTones[tone]}`}>{children}</p>;
+}
+
 /** Why the record failed. */
-export function FailureNote({ failure }: { readonly failure: Failure | null }) {
+export function FailureNote({ failure }: { readonly failure: PaymentFailure | TransferFailure | null }) {
   if (failure === null) return null;
   return (
-    <p className="mb-5 rounded-md bg-bad-soft px-3.5 py-2.5 text-bad">
+    <Notice tone="bad">
       <span className="font-medium">{failure.message}</span>{' '}
       <span className="font-mono text-xs">{failure.code}</span>
       {failure.retryable ? ' It can be retried.' : ''}
-    </p>
+    </Notice>
   );
 }
 

@@ -1,9 +1,8 @@
-import { SlidersHorizontal } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
+import { useNow } from '../../client/now.ts';
 import { activeFilters, clearedFilters } from '../../client/search-params.ts';
-import { Button } from '../../parts/button.tsx';
-import { FilterBar, FilterDate, FilterSelect } from '../../parts/filter-bar.tsx';
-import { classes, sentenceCase } from '../../parts/text.ts';
+import { FilterBar, FilterDates, FilterSelect } from '../../parts/filter-bar.tsx';
+import { sentenceCase } from '../../parts/text.ts';
 import { Lookup } from './lookup.tsx';
 
 export interface RecordFiltersProps {
@@ -11,47 +10,40 @@ export interface RecordFiltersProps {
   readonly onChange: (change: Readonly<Record<string, string | undefined>>) => void;
   readonly statuses: readonly string[];
   readonly placeholder: string;
+  /** On the right, such as an export button. */
+  readonly actions?: ReactNode;
   /** Filters that only this list has. */
   readonly children?: ReactNode;
 }
 
-/** Search, status and dates above a list. On phones a button expands everything except the search. */
-export function RecordFilters({ values, onChange, statuses, placeholder, children }: RecordFiltersProps) {
-  const names = activeFilters(values);
-  const set = names.filter((name) => name !== 'q').length;
-  const [isUnfolded, setUnfolded] = useState(set > 0);
+/** Search, status, dates and the filters of the list, above its table. */
+export function RecordFilters({
+  values,
+  onChange,
+  statuses,
+  placeholder,
+  actions,
+  children,
+}: RecordFiltersProps) {
+  const now = useNow('application');
   const clear = () => onChange(clearedFilters(values));
   return (
-    <FilterBar onClear={names.length > 0 ? clear : undefined}>
+    <FilterBar onClear={activeFilters(values).length > 0 ? clear : undefined} actions={actions}>
       <Lookup value={values.q} onChange={(q) => onChange({ q })} placeholder={placeholder} />
-      <Button
-        className="sm:hidden"
-        aria-expanded={isUnfolded}
-        icon={<SlidersHorizontal aria-hidden size={15} />}
-        onClick={() => setUnfolded(!isUnfolded)}
-      >
-        {set === 0 ? 'Filters' : `Filters (${set})`}
-      </Button>
-      <div className={classes('contents', !isUnfolded && 'max-sm:hidden')}>
-        <FilterSelect
-          label="Status"
-          value={values.status}
-          onChange={(status) => onChange({ status })}
-          options={statuses.map((status) => ({ value: status, label: sentenceCase(status) }))}
-        />
-        {children}
-        <FilterDate
-          label="Created from"
-          value={values.createdAfter}
-          onChange={(createdAfter) => onChange({ createdAfter })}
-        />
-        <FilterDate
-          label="Created until"
-          isEnd
-          value={values.createdBefore}
-          onChange={(createdBefore) => onChange({ createdBefore })}
-        />
-      </div>
+      <FilterSelect
+        label="Status"
+        value={values.status}
+        onChange={(status) => onChange({ status })}
+        options={statuses.map((status) => ({ value: status, label: sentenceCase(status) }))}
+      />
+      {children}
+      <FilterDates
+        label="Created"
+        from={values.createdAfter}
+        to={values.createdBefore}
+        now={now}
+        onChange={({ from, to }) => onChange({ createdAfter: from, createdBefore: to })}
+      />
     </FilterBar>
   );
 }

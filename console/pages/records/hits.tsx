@@ -1,6 +1,6 @@
 import { SearchX } from 'lucide-react';
 import { useRead } from '../../client/queries.ts';
-import type { SearchHit, SearchResponse } from '../../client/shapes.ts';
+import type { SearchHit, SearchResults } from '../../generated/shapes.ts';
 import { pageOf } from '../../parts/anchor.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
@@ -16,7 +16,7 @@ const columns: readonly Column<SearchHit>[] = [
 
 /** Search results; records of the list's kind come first. */
 export function Hits({ text, kind }: { readonly text: string; readonly kind: SearchHit['kind'] }) {
-  const { data, problem, isLoading, isRefreshing } = useRead<SearchResponse>(
+  const { data, problem, isLoading, isRefreshing } = useRead<SearchResults>(
     'app/search',
     { q: text.slice(0, 100) },
     { keepPreviousData: true },
@@ -35,7 +35,7 @@ export function Hits({ text, kind }: { readonly text: string; readonly kind: Sea
       problem={problem}
       empty={
         <EmptyState icon={<SearchX aria-hidden size={20} />} title="No results">
-          Search matches a full id, the start of a reference, and the start of a customer’s name or email.
+          Search matches ids, and parts of a reference, a description, or a customer’s name or email.
         </EmptyState>
       }
     />

@@ -1,5 +1,5 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import type { StateMachine } from '../../client/shapes.ts';
+import type { StateMachine } from '../../generated/shapes.ts';
 import { type Edge, edgesOf } from './machine.ts';
 
 interface Point {
@@ -7,10 +7,8 @@ interface Point {
   readonly y: number;
 }
 
-/** Position of a transition's label: on a long line, or beside a short one, where it would cover the arrow. */
-export interface Label extends Point {
-  readonly anchor: 'start' | 'middle' | 'end';
-}
+/** The middle of a transition's label: on a long line, or beside a short one, where it would cover the arrow. */
+export type Label = Point;
 
 export interface DiagramLayout {
   readonly width: number;
@@ -24,15 +22,17 @@ const margin = 14;
 const letterWidth = 6.7;
 const nodePadding = 20;
 const lineHeight = 14;
+// Clear of the states at both ends of the line.
+const besideLine = nodeHeight / 2 + 8;
 const shiftsMax = 8;
 const edgesWithNamesMax = 8;
 const offPathStates = new Set(['failed', 'canceled', 'expired', 'returned', 'refunded', 'charged_back']);
 
-/** Lays out the states from top to bottom. It depends on the machine only, so the picture is stable when a record changes. */
+/** Lays out the states from left to right. It depends on the machine only, so the picture is stable when a record changes. */
 export function layOut(machine: StateMachine): DiagramLayout {
   const graph = new Graph({ multigraph: false });
-  // 'longest-path' aligns the final states at the bottom; the other rankers place 'failed' beside 'authorized'.
-  graph.setGraph({ rankdir: 'TB', ranker: 'longest-path', nodesep: 14, ranksep: 32, edgesep: 8 });
+  // 'longest-path' aligns the final states at the right; the other rankers place 'failed' beside 'authorized'.
+  graph.setGraph({ rankdir: 'LR', ranker: 'longest-path', nodesep: 16, ranksep: 52, edgesep: 8 });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const state of machine.states) {
     const width = Math.round(state.length * letterWidth + nodePadding);
@@ -58,7 +58,7 @@ export function layOut(machine: StateMachine): DiagramLayout {
       x,
       y,
     } = graph.edge(edge.from, edge.to) as Partial<Point> & { points?: readonly Point[] };
-    const label = isSmall ? labelAt(x, y) : labelOf(points);
+    const label = isSmall ? { x: x ?? 0, y: y ?? 0 } : labelOf(points);
     return { edge, points, label, half: isSmall ? nameWidth(edge) / 2 : 0 };
   });
   // The library's graph size excludes lines that run outside the outermost state.
@@ -70,12 +70,15 @@ export function layOut(machine: StateMachine): DiagramLayout {
     ]),
     ...nodes.flatMap(({ x, width }) => [x - width / 2, x + width / 2]),
   ];
-  const left = Math.min(...xs) - margin;
-  const bottom = Math.max(...nodes.map(({ y }) => y)) + nodeHeight / 2 + margin;
-  const moved = ({ x, y }: Point): Point => ({ x: x - left, y: y + margin });
+  const ys = [
+    ...lines.flatMap(({ points, label }) => [label.y - lineHeight, label.y, ...points.map(({ y }) => y)]),
+    ...nodes.flatMap(({ y }) => [y - nodeHeight / 2, y + nodeHeight / 2]),
+  ];
+  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
+  const moved = ({ x, y }: Point): Point => ({ x: x - left, y: y - top });
   return {
     width: Math.ceil(Math.max(...xs) + margin - left),
-    height: Math.ceil(bottom + margin),
+    height: Math.ceil(Math.max(...ys) + margin - top),
     nodes: nodes.map((node) => ({ ...node, ...moved(node) })),
     edges: lines.map(({ edge, points, label }) => ({
       ...edge,
@@ -89,18 +92,13 @@ function nameWidth({ actions }: Edge): number {
   return actions.join(', ').length * letterWidth;
 }
 
-function labelAt(x = 0, y = 0): Label {
-  return { x, y, anchor: 'middle' };
-}
-
 function labelOf(points: readonly Point[]): Label {
   const middle = Math.floor(points.length / 2);
   const [first, last] = [points[0], points.at(-1)];
   // Odd points are between two ranks, where no state is in the way.
   const { x, y } = points[middle % 2 === 1 ? middle : middle - 1] ?? first ?? { x: 0, y: 0 };
-  if (points.length > 3 || first === undefined || last === undefined) return labelAt(x, y);
-  const isRight = last.x >= first.x;
-  return { x: x + (isRight ? 7 : -7), y: y - 2, anchor: isRight ? 'start' : 'end' };
+  if (points.length > 3 || first === undefined || last === undefined) return { x, y };
+  return { x, y: y + (last.y <= first.y ? -besideLine : besideLine) };
 }
 
 /** Moves overlapping labels down, one line at a time. */

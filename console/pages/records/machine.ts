@@ -1,4 +1,4 @@
-import type { StateMachine } from '../../client/shapes.ts';
+import type { StateMachine } from '../../generated/shapes.ts';
 
 /** One arrow of the diagram: all actions that lead from one state to another. */
 export interface Edge {

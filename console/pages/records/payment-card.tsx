@@ -1,5 +1,5 @@
 import { useRead } from '../../client/queries.ts';
-import type { Payment } from '../../client/shapes.ts';
+import type { Payment } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { Money } from '../../parts/money.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';

@@ -1,4 +1,4 @@
-import type { Posting } from '../../client/shapes.ts';
+import type { Posting } from '../../generated/shapes.ts';
 import { Money } from '../../parts/money.tsx';
 
 /** The postings in a timeline item, whose data is untyped. */

@@ -6,13 +6,16 @@ import { useList } from '../../client/queries.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterText } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { Pager } from '../../parts/pager.tsx';
+import { NewRows, Pager } from '../../parts/pager.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
+import { CustomerNamesProvider } from './customer-names.tsx';
 import { RecordFilters } from './filters.tsx';
 import { Hits } from './hits.tsx';
+import { StatusTabs } from './status-tabs.tsx';
 
 export interface RecordListProps<Row> {
   readonly kind: 'payment' | 'refund' | 'dispute' | 'customer' | 'transfer';
@@ -28,7 +31,9 @@ export interface RecordListProps<Row> {
 }
 
 /** A list page with search, filters and paging, all on the server. */
-export function RecordList<Row extends { readonly id: string }>(props: RecordListProps<Row>) {
+export function RecordList<Row extends { readonly id: string; readonly customerId?: string | null }>(
+  props: RecordListProps<Row>,
+) {
   const { kind, columns, placeholder, texts, none } = props;
   const plural = `${kind}s`;
   const mayCreate = useAllowed('developer') && props.create !== undefined;
@@ -42,9 +47,12 @@ export function RecordList<Row extends { readonly id: string }>(props: RecordLis
       Create {kind}
     </Button>
   ) : undefined;
+  // Without any record there is nothing to filter, and the empty state has the button.
+  const isEmpty =
+    q === undefined && Object.keys(filters).length === 0 && list.data !== undefined && list.rows.length === 0;
   const empty =
     Object.keys(filters).length > 0 ? (
-      <EmptyState title={`No matching ${plural}`}>Change or clear the filters above.</EmptyState>
+      <EmptyState title={`No matching ${plural}`}>Change or clear the filters.</EmptyState>
     ) : (
       <EmptyState icon={none.icon} title={`No ${plural} yet`} action={none.action ?? create}>
         {none.description}
@@ -52,35 +60,48 @@ export function RecordList<Row extends { readonly id: string }>(props: RecordLis
     );
   return (
     <>
-      <PageHeader title={sentenceCase(plural)} actions={create} />
-      <RecordFilters
-        values={{ q, ...filters }}
-        onChange={setFilters}
-        statuses={states}
-        placeholder={placeholder}
-      >
-        {texts.map(({ name, ...field }) => (
-          <FilterText
-            key={name}
-            {...field}
-            value={filters[name]}
-            onChange={(text) => setFilters({ [name]: text })}
+      <PageHeader title={sentenceCase(plural)} actions={isEmpty ? undefined : create} />
+      {isEmpty ? null : (
+        <>
+          <StatusTabs
+            kind={kind}
+            status={filters.status}
+            onChange={(status) => setFilters({ status, q: '' })}
           />
-        ))}
-      </RecordFilters>
+          <RecordFilters
+            values={{ q, ...filters }}
+            onChange={setFilters}
+            statuses={states}
+            placeholder={placeholder}
+            actions={<ExportButton path={`app/developer_api_${plural}`} filters={filters} name={plural} />}
+          >
+            {texts.map(({ name, ...field }) => (
+              <FilterText
+                key={name}
+                {...field}
+                value={filters[name]}
+                onChange={(text) => setFilters({ [name]: text })}
+              />
+            ))}
+          </RecordFilters>
+        </>
+      )}
+      <NewRows {...list} />
       {q === undefined ? (
-        <Table
-          caption={sentenceCase(plural)}
-          columns={columns}
-          rows={list.rows}
-          rowKey={({ id }) => id}
-          rowLink={({ id }) => `${plural}/${id}`}
-          isLoading={list.isLoading}
-          isRefreshing={list.isRefreshing}
-          problem={list.problem}
-          empty={empty}
-          footer={<Pager {...list.paging} />}
-        />
+        <CustomerNamesProvider rows={list.rows}>
+          <Table
+            caption={sentenceCase(plural)}
+            columns={columns}
+            rows={list.rows}
+            rowKey={({ id }) => id}
+            rowLink={({ id }) => `${plural}/${id}`}
+            isLoading={list.isLoading}
+            isRefreshing={list.isRefreshing}
+            problem={list.problem}
+            empty={empty}
+            footer={<Pager {...list.paging} />}
+          />
+        </CustomerNamesProvider>
       ) : (
         <Hits text={q} kind={kind} />
       )}

@@ -1,14 +1,31 @@
-import type { ReactNode } from 'react';
+import { Braces } from 'lucide-react';
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
 import type { Read } from '../../client/queries.ts';
+import { rememberRecord } from '../../client/recent.ts';
+import type { ApiProblem } from '../../client/request.ts';
+import { useScope } from '../../client/scope.ts';
 import { Anchor } from '../../parts/anchor.tsx';
-import { buttonClass } from '../../parts/button.tsx';
+import { Button, buttonClass } from '../../parts/button.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
+import { Dialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { sentenceCase } from '../../parts/text.ts';
+
+const ReportContext = createContext<(problem: ApiProblem | null) => void>(() => undefined);
+
+/** Shows the problem of an action in the header below the header, where there is room for it. */
+export function useReportProblem(problem: ApiProblem | null): void {
+  const report = useContext(ReportContext);
+  useEffect(() => {
+    report(problem);
+    return () => report(null);
+  }, [report, problem]);
+}
 
 interface RecordBase {
   readonly object: string;
@@ -33,6 +50,12 @@ export function RecordPage<T extends RecordBase>(props: RecordPageProps<T>) {
   const { id, name, parent, read, heading, description, actions, children } = props;
   const { data, problem, refresh } = read;
   const title = `${name} ${id}`;
+  const [reported, setReported] = useState<ApiProblem | null>(null);
+  const { orgId } = useScope();
+  const isKnown = data !== undefined;
+  useEffect(() => {
+    if (isKnown && orgId !== null) rememberRecord(orgId, { id, title });
+  }, [isKnown, orgId, id, title]);
   if (data === undefined) {
     return (
       <>
@@ -65,16 +88,17 @@ export function RecordPage<T extends RecordBase>(props: RecordPageProps<T>) {
   const details = description?.(data);
   const headerActions = actions?.(data);
   return (
-    <>
+    <ReportContext value={setReported}>
       <PageHeader
         title={title}
         parent={parent}
         heading={heading(data)}
         badge={<StatusBadge status={data.status} label={sentenceCase(data.status)} />}
         description={
-          <div className="flex flex-col">
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 *:max-w-full *:min-w-0">
             {details}
             <IdText id={id} what={`${name.toLowerCase()} id`} />
+            <RecordJson name={name} record={data} />
           </div>
         }
         {...(headerActions === undefined ? {} : { actions: headerActions })}
@@ -84,12 +108,37 @@ export function RecordPage<T extends RecordBase>(props: RecordPageProps<T>) {
           <ProblemBanner problem={problem} onRetry={refresh} />
         </div>
       ) : null}
+      {reported ? (
+        <div className="mb-5">
+          <ProblemBanner problem={reported} />
+        </div>
+      ) : null}
       {children(data)}
+    </ReportContext>
+  );
+}
+
+/** The record as the API returns it. */
+function RecordJson({ name, record }: { readonly name: string; readonly record: RecordBase }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button
+        size="small"
+        variant="ghost"
+        icon={<Braces aria-hidden size={14} />}
+        onClick={() => setOpen(true)}
+      >
+        JSON
+      </Button>
+      <Dialog isOpen={isOpen} onOpenChange={setOpen} size="large" title={`${name} as JSON`}>
+        <JsonView value={record} title={record.id} />
+      </Dialog>
     </>
   );
 }
 
-/** Facts beside the diagram and the timeline; on phones above them. */
+/** Facts beside the main content; on phones below it. */
 export function RecordColumns({
   aside,
   children,
@@ -98,9 +147,9 @@ export function RecordColumns({
   readonly children: ReactNode;
 }) {
   return (
-    <div className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
-      <div className="flex min-w-0 flex-col gap-5 lg:col-start-2 lg:row-start-1">{aside}</div>
-      <div className="flex min-w-0 flex-col gap-5 lg:col-start-1 lg:row-start-1">{children}</div>
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <div className="flex min-w-0 flex-col gap-5">{children}</div>
+      <div className="flex min-w-0 flex-col gap-4">{aside}</div>
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { Plus, X } from 'lucide-react';
+import { useLimits } from '../../client/currencies.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { isAbout } from '../../parts/field.tsx';
@@ -15,13 +16,10 @@ export interface RowsProps {
   readonly hint?: string;
   readonly rows: readonly Row[];
   readonly onChange: (rows: readonly Row[]) => void;
-  readonly rowsMax: number;
-  readonly valueMax: number;
   readonly problem?: ApiProblem | null;
-  readonly param: string;
+  /** The body field, whose limits apply. */
+  readonly param: 'metadata' | 'evidence';
 }
-
-const nameMax = 40;
 
 export function rowsOf(record: Readonly<Record<string, string>> | null): readonly Row[] {
   return Object.entries(record ?? {}).map(([name, value], key) => ({ key, name, value }));
@@ -35,7 +33,12 @@ export function recordOf(rows: readonly Row[]): Record<string, string> | undefin
 }
 
 /** An editor for name-value pairs, one line each. */
-export function Rows({ label, hint, rows, onChange, rowsMax, valueMax, problem, param }: RowsProps) {
+export function Rows({ label, hint, rows, onChange, problem, param }: RowsProps) {
+  const limits = useLimits();
+  const [rowsMax, valueMax] =
+    param === 'metadata'
+      ? [limits.metadataKeysMax, limits.metadataValueLengthMax]
+      : [limits.evidenceKeysMax, limits.evidenceValueLengthMax];
   const change = (key: number, part: Partial<Row>) =>
     onChange(rows.map((row) => (row.key === key ? { ...row, ...part } : row)));
   const add = () =>
@@ -52,7 +55,7 @@ export function Rows({ label, hint, rows, onChange, rowsMax, valueMax, problem, 
           <input
             aria-label={`${label}, name ${index + 1}`}
             placeholder="Name"
-            maxLength={nameMax}
+            maxLength={limits.metadataKeyLengthMax}
             value={row.name}
             onChange={(event) => change(row.key, { name: event.currentTarget.value })}
             className="control min-w-0 flex-2"
@@ -73,7 +76,7 @@ export function Rows({ label, hint, rows, onChange, rowsMax, valueMax, problem, 
         </div>
       ))}
       {isRefused ? <p className="text-sm text-bad">{problem?.message}</p> : null}
-      {rows.length < rowsMax ? (
+      {rowsMax === undefined || rows.length < rowsMax ? (
         <div>
           <Button size="small" icon={<Plus aria-hidden size={14} />} onClick={add}>
             Add line

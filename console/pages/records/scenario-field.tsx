@@ -1,6 +1,6 @@
 import { ChevronDown, Plus, X } from 'lucide-react';
 import { useId } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities, useLimits } from '../../client/currencies.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { isAbout } from '../../parts/field.tsx';
@@ -14,8 +14,6 @@ export interface ScenarioFieldProps {
   readonly problem: ApiProblem | null;
 }
 
-const stepsMax = 10;
-
 /** The `scenario` value for the API: a name, or a list for successive attempts. */
 export function scenarioOf(steps: readonly string[]): string | readonly string[] {
   return steps.length === 1 ? (steps[0] ?? 'approve') : steps;
@@ -23,6 +21,7 @@ export function scenarioOf(steps: readonly string[]): string | readonly string[]
 
 /** Selects what the simulated provider does, with the description of each scenario below it. */
 export function ScenarioField({ resource, steps, onChange, problem }: ScenarioFieldProps) {
+  const { scenarioListMax } = useLimits();
   const attemptLabel = resource === 'payment' ? 'attempt' : 'send attempt';
   const change = (index: number, name: string) =>
     onChange(steps.map((step, at) => (at === index ? name : step)));
@@ -49,7 +48,7 @@ export function ScenarioField({ resource, steps, onChange, problem }: ScenarioFi
         </div>
       ))}
       {isAbout(problem, 'scenario') ? <p className="text-sm text-bad">{problem?.message}</p> : null}
-      {steps.length < stepsMax ? (
+      {scenarioListMax === undefined || steps.length < scenarioListMax ? (
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Button
             size="small"

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useExponent } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
@@ -22,10 +22,9 @@ export function TargetStateDialog({
 }: TargetStateDialogProps) {
   const [to, setTo] = useState('');
   const [draft, setDraft] = useState<ActionDraft>(emptyDraft);
-  const exponent = useExponent(money.currency);
   const write = useWrite<{ object: string; status: string }>(path, { onDone });
-  const fields = fieldsOfTargetState(resource, to);
-  const body = bodyOf(fields, draft, exponent);
+  const fields = fieldsOfTargetState(useCapabilities()?.resources ?? [], resource, to);
+  const body = bodyOf(fields, draft, money.currency);
   return (
     <Dialog
       isOpen

@@ -1,4 +1,4 @@
-import type { TimelineItem } from '../../client/shapes.ts';
+import type { TimelineItem } from '../../generated/shapes.ts';
 
 export type Kind = TimelineItem['kind'];
 
@@ -37,17 +37,17 @@ export function groupsOf(items: readonly TimelineItem[]): readonly Group[] {
   for (const move of moves) {
     const draft: Draft = { key: keyOf(move), move, items: [] };
     exact.set(draft.key, draft);
-    if (move.requestId !== null && !ofRequest.has(move.requestId)) ofRequest.set(move.requestId, draft);
+    if (!ofRequest.has(move.requestId)) ofRequest.set(move.requestId, draft);
   }
   for (const item of items) {
     if (item.kind === 'move') continue;
     const key = keyOf(item);
-    const found = exact.get(key) ?? (item.requestId === null ? undefined : ofRequest.get(item.requestId));
+    const found = exact.get(key) ?? ofRequest.get(item.requestId);
     if (found) found.items.push(item);
     else {
       const draft: Draft = { key, move: null, items: [item] };
       exact.set(key, draft);
-      if (item.requestId !== null) ofRequest.set(item.requestId, draft);
+      ofRequest.set(item.requestId, draft);
     }
   }
   return [...exact.values()]

@@ -1,8 +1,8 @@
 import { Activity, BookOpen, ChevronRight, Landmark, type LucideIcon, ScrollText, Send } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
-import type { TimelineItem } from '../../client/shapes.ts';
+import type { TimelineItem } from '../../generated/shapes.ts';
 import { Anchor, IdLink } from '../../parts/anchor.tsx';
-import { JsonView } from '../../parts/code-block.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { classes, pluralize, sentenceCase } from '../../parts/text.ts';
@@ -75,7 +75,7 @@ function contentOf(item: TimelineItem): ReactNode {
           <Facts
             items={[
               ['Entry', <IdLink key="id" id={id} />],
-              ['Posted', <Time key="at" at={at} show="absolute" />],
+              ['Posted', <Time key="at" at={at} show="full" />],
             ]}
           />
         </>
@@ -89,7 +89,7 @@ function contentOf(item: TimelineItem): ReactNode {
               ['Transaction', mono(data.providerTransactionId)],
               ['Event at the provider', mono(data.providerEventId)],
               ['Action', text(data.action)],
-              ['Received', <Time key="at" at={at} show="absolute" />],
+              ['Received', <Time key="at" at={at} show="full" />],
             ]}
           />
           <JsonView value={data.payload} title="Payload as the provider sent it" />
@@ -102,7 +102,7 @@ function contentOf(item: TimelineItem): ReactNode {
             ['Event', <IdLink key="id" id={id} />],
             ['Type', mono(data.type)],
             ['Sequence', text(data.sequence)],
-            ['Created', <Time key="at" at={at} show="absolute" />],
+            ['Created', <Time key="at" at={at} show="full" />],
           ]}
         />
       );
@@ -135,7 +135,7 @@ function contentOf(item: TimelineItem): ReactNode {
               <Time
                 key="updated"
                 at={typeof data.updatedAt === 'string' ? data.updatedAt : at}
-                show="absolute"
+                show="full"
               />,
             ],
           ]}
@@ -149,7 +149,7 @@ function contentOf(item: TimelineItem): ReactNode {
               ['Request', <IdLink key="id" id={id} />],
               ['Duration', typeof data.durationMs === 'number' ? `${data.durationMs} ms` : null],
               ['Error', mono(data.errorCode)],
-              ['Received', <Time key="at" at={text(data.receivedAt) ?? at} kind="wall" show="absolute" />],
+              ['Received', <Time key="at" at={text(data.receivedAt) ?? at} kind="wall" show="full" />],
             ]}
           />
           <Anchor to={`requests/${id}`}>View request and response bodies</Anchor>

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { useFilters } from '../../client/filters.ts';
 import { type Read, useRead } from '../../client/queries.ts';
-import type { Timeline as TimelineAnswer } from '../../client/shapes.ts';
+import type { Timeline as TimelineAnswer } from '../../generated/shapes.ts';
 import { Card } from '../../parts/card.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -12,11 +12,9 @@ import { Time } from '../../parts/time.tsx';
 import { type Group, groupsOf, type Kind, kinds } from './timeline-groups.ts';
 import { TimelineRow } from './timeline-row.tsx';
 
-const everyMs = 10_000;
-
 /** Polled: deliveries and automatic steps appear without a user action. */
 export function useTimeline(id: string): Read<TimelineAnswer> {
-  return useRead<TimelineAnswer>(`app/timeline/${id}`, {}, { everyMs });
+  return useRead<TimelineAnswer>(`app/timeline/${id}`);
 }
 
 const kindLabels: Readonly<Record<Kind, string>> = {

@@ -1,7 +1,8 @@
 import { Undo2 } from 'lucide-react';
-import type { Refund } from '../../client/shapes.ts';
+import type { Refund } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
+import { IdText } from '../../parts/copy-button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -11,6 +12,7 @@ import { RecordList } from '../records/record-list.tsx';
 const columns: readonly Column<Refund>[] = [
   {
     header: 'Amount',
+    align: 'right',
     cell: ({ amount, currency, id, createdAt }) => (
       <AmountCell amount={amount} currency={currency} id={id} at={createdAt} />
     ),
@@ -27,6 +29,7 @@ const columns: readonly Column<Refund>[] = [
     isMinor: true,
     cell: ({ paymentId }) => <span className="font-mono text-[0.75rem] text-muted">{paymentId}</span>,
   },
+  { header: 'Id', isExtra: true, cell: ({ id }) => <IdText id={id} isShort what="refund id" /> },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 

@@ -1,18 +1,20 @@
 import { ScrollText } from 'lucide-react';
 import { useFilters } from '../../client/filters.ts';
-import { useList, useRead } from '../../client/queries.ts';
-import type { ApiKey, List } from '../../client/shapes.ts';
+import { useNow } from '../../client/now.ts';
+import { type List, useList, useRead } from '../../client/queries.ts';
+import type { ListedApiKey, LoggedRequestSummary } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
-import { FilterBar, FilterDate, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
-import { Pager } from '../../parts/pager.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
+import { FilterBar, FilterDates, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
+import { NewRows, Pager } from '../../parts/pager.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ActorName } from '../log/actor.tsx';
 import { NothingFound } from '../log/nothing-found.tsx';
-import { formatDuration, type LoggedRequest, shortPath } from './logged-request.ts';
+import { formatDuration, shortPath } from './logged-request.ts';
 
-const columns: readonly Column<LoggedRequest>[] = [
+const columns: readonly Column<LoggedRequestSummary>[] = [
   {
     header: 'Request',
     isWide: true,
@@ -72,14 +74,21 @@ const names = [
 ] as const;
 const noFilters = Object.fromEntries(names.map((name) => [name, '']));
 
+// Requests that change nothing are not announced by the stream.
+const pollMs = 2_000;
+
 /** The request log, newest first. */
 export function AllRequests() {
   const [filters, setFilters] = useFilters(...names);
-  const list = useList<LoggedRequest>('app/developer_api_requests', filters);
+  const list = useList<LoggedRequestSummary>('app/developer_api_requests', filters, { everyMs: pollMs });
+  const now = useNow('wall');
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <FilterBar onClear={isFiltered ? () => setFilters(noFilters) : undefined}>
+      <FilterBar
+        onClear={isFiltered ? () => setFilters(noFilters) : undefined}
+        actions={<ExportButton path="app/developer_api_requests" filters={filters} name="requests" />}
+      >
         <FilterSelect
           label="Status"
           value={filters.status}
@@ -104,7 +113,6 @@ export function AllRequests() {
           value={filters.path}
           placeholder="developer_api_payments"
           onChange={(path) => setFilters({ path })}
-          className="sm:w-56"
         />
         <FilterText
           label="Record"
@@ -119,9 +127,15 @@ export function AllRequests() {
             onChange={(faultPlanId) => setFilters({ faultPlanId })}
           />
         )}
-        <FilterDate label="From" value={filters.after} onChange={(after) => setFilters({ after })} />
-        <FilterDate label="To" isEnd value={filters.before} onChange={(before) => setFilters({ before })} />
+        <FilterDates
+          label="Time"
+          from={filters.after}
+          to={filters.before}
+          now={now}
+          onChange={({ from, to }) => setFilters({ after: from, before: to })}
+        />
       </FilterBar>
+      <NewRows {...list} />
       <Table
         caption="Requests, newest first"
         columns={columns}
@@ -167,7 +181,7 @@ function KeyFilter({
   readonly value: string | undefined;
   readonly onChange: (id: string) => void;
 }) {
-  const { data } = useRead<List<ApiKey>>('app/api_keys');
+  const { data } = useRead<List<ListedApiKey>>('app/api_keys');
   const known = (data?.data ?? []).map(({ id, name, lastFour }) => ({
     value: id,
     label: `${name} (…${lastFour})`,

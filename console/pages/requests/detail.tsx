@@ -3,11 +3,13 @@ import { copyText } from '../../client/clipboard.ts';
 import { useRead } from '../../client/queries.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useSession } from '../../frame/session.tsx';
+import type { LoggedRequest } from '../../generated/shapes.ts';
 import { Anchor, IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { CodeBlock, JsonView } from '../../parts/code-block.tsx';
+import { CodeBlock } from '../../parts/code-block.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
+import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -17,7 +19,7 @@ import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { DocsLink, errorDocs } from '../docs-link.tsx';
 import { ActorName } from '../log/actor.tsx';
-import { curlOf, formatDuration, type LoggedRequest, recordIds, shortPath } from './logged-request.ts';
+import { curlOf, formatDuration, recordIds, shortPath } from './logged-request.ts';
 
 const parent = { to: 'requests', label: 'Requests' };
 
@@ -183,7 +185,7 @@ function Records({ ids }: { readonly ids: readonly string[] }) {
 }
 
 function Body({ title, text }: { readonly title: string; readonly text: string | null | undefined }) {
-  if (text) return <JsonView value={text} title={title} linesMax={60} />;
+  if (text) return <JsonView value={text} title={title} />;
   return (
     <p className="rounded-md border bg-sunken px-3 py-2.5 text-sm text-muted">
       {title}: none, or not retained.

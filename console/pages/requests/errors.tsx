@@ -1,7 +1,7 @@
 import { CircleCheck } from 'lucide-react';
 import { useFilters } from '../../client/filters.ts';
 import { useRead } from '../../client/queries.ts';
-import type { RequestErrors } from '../../client/shapes.ts';
+import type { RequestErrors } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
@@ -45,7 +45,7 @@ const columns: readonly Column<Group>[] = [
     header: 'Last',
     cell: ({ lastAt, lastRequestId }) => (
       <Anchor to={`requests/${lastRequestId}`}>
-        <Time at={lastAt} kind="wall" />
+        <Time at={lastAt} kind="wall" show="relative" />
       </Anchor>
     ),
   },
@@ -102,10 +102,9 @@ function FilterSpan({
   return (
     <FilterSelect
       label="Period"
-      value={value}
+      value={value ?? hoursDefault}
       onChange={(next) => onChange(next === hoursDefault ? '' : next)}
-      options={spans.filter((span) => span.value !== hoursDefault)}
-      empty="The last day"
+      options={spans}
     />
   );
 }

@@ -1,23 +1,30 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { curlOf, formatDuration, type LoggedRequest, recordIds, shortPath } from './logged-request.ts';
+import type { LoggedRequest } from '../../generated/shapes.ts';
+import { curlOf, formatDuration, recordIds, shortPath } from './logged-request.ts';
 
 const request: LoggedRequest = {
   object: 'request',
+  sandbox: true,
+  status: 'ok',
   id: 'req_1',
   at: '2026-01-01T00:00:00.000Z',
   method: 'POST',
   path: '/_api/developer_api_payments',
-  route: null,
+  query: null,
+  route: 'createPayment',
+  applicationId: null,
   httpStatus: 200,
   durationMs: 1,
   errorCode: null,
-  actor: { kind: 'api_key', id: null, name: null },
+  actor: { kind: 'api_key', id: 'key_1', name: null },
   ip: null,
   idempotencyKey: null,
   isReplay: false,
   faultPlanId: null,
+  requestBody: null,
+  responseBody: null,
 };
 
 test.each([

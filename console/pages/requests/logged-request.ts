@@ -1,10 +1,4 @@
-import type { RequestRecord } from '../../client/shapes.ts';
-
-/** A request with the fields that the console's log adds to the API's. */
-export interface LoggedRequest extends RequestRecord {
-  readonly query?: string | null;
-  readonly applicationId?: string | null;
-}
+import type { LoggedRequest } from '../../generated/shapes.ts';
 
 const apiPath = /^(?:\/_api|\/console\/api\/org_[0-9a-z]+\/app_[0-9a-z]+)\/(developer_api_.+)$/;
 const consolePath = /^\/console\/api\/org_[0-9a-z]+\/(?:app_[0-9a-z]+\/)?(.+)$/;

@@ -1,5 +1,5 @@
-import { useRead } from '../../client/queries.ts';
-import type { ApiKey, List } from '../../client/shapes.ts';
+import { type List, useRead } from '../../client/queries.ts';
+import type { ListedApiKey } from '../../generated/shapes.ts';
 
 const pollMs = 4_000;
 
@@ -12,7 +12,7 @@ export interface StartProgress {
 
 /** Which steps are complete. Polled until they are, so that a mark appears while the person works in a terminal. */
 export function useProgress(): StartProgress {
-  const keys = useRead<List<ApiKey>>('app/api_keys', {}, { everyMs: pollMs * 4 }).data;
+  const keys = useRead<List<ListedApiKey>>('app/api_keys', {}, { everyMs: pollMs * 4 }).data;
   return {
     hasKey: keys?.data.some(({ status }) => status === 'active'),
     hasPayment: useHasAny('app/developer_api_payments'),

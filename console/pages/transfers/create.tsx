@@ -1,10 +1,9 @@
-import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useCapabilities, useExponent } from '../../client/currencies.ts';
+import { useCapabilities, useLimits } from '../../client/currencies.ts';
+import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { ApiProblem } from '../../client/request.ts';
-import { useScope } from '../../client/scope.ts';
-import type { Transfer } from '../../client/shapes.ts';
+import type { Transfer } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields, Select, Switch } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -13,7 +12,7 @@ import { BeneficiaryFields } from '../records/beneficiary-fields.tsx';
 import { CustomerField } from '../records/customer-field.tsx';
 import { Rows } from '../records/rows.tsx';
 import { ScenarioField } from '../records/scenario-field.tsx';
-import { bodyOf, type Draft, emptyDraft } from './draft.ts';
+import { amountCurrency, bodyOf, type Draft, emptyDraft } from './draft.ts';
 import { IndicativeRate } from './indicative-rate.tsx';
 
 const params = [
@@ -35,18 +34,17 @@ const funding = [
 /** Requests a quote and opens its page. */
 export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
   const [draft, setDraft] = useState(emptyDraft);
+  const limits = useLimits();
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
-  const exponent = useExponent(amountCurrency(draft));
   const { toast } = useToast();
-  const { orgId } = useScope();
-  const navigate = useNavigate();
+  const openCreated = useOpenCreated();
   const create = useWrite<Transfer>('app/developer_api_transfers', {
     onDone: ({ id }) => {
       toast('Transfer quoted');
-      void navigate({ to: `/${orgId}/transfers/${id}` });
+      void openCreated(`transfers/${id}`);
     },
   });
-  const body = bodyOf(draft, exponent);
+  const body = bodyOf(draft);
   const { problem } = create;
   return (
     <Dialog
@@ -91,7 +89,7 @@ export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
       </div>
       <Field label="Reference" isOptional problem={problem} param="reference">
         <Input
-          maxLength={200}
+          maxLength={limits.referenceLengthMax}
           placeholder="Your id"
           value={draft.reference}
           onChange={(event) => change({ reference: event.currentTarget.value })}
@@ -108,17 +106,10 @@ export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
         param="metadata"
         rows={draft.metadata}
         onChange={(metadata) => change({ metadata })}
-        rowsMax={50}
-        valueMax={500}
         problem={problem}
       />
     </Dialog>
   );
-}
-
-/** The currency that the amount is in. */
-function amountCurrency({ side, source, target }: Draft): string {
-  return side === 'source' ? source : target;
 }
 
 interface QuoteFieldsProps {

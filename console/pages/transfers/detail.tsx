@@ -1,27 +1,15 @@
-import { useRead } from '../../client/queries.ts';
-import type { Transfer } from '../../client/shapes.ts';
-import { useRecordId } from '../../frame/params.ts';
+import type { Transfer } from '../../generated/shapes.ts';
 import { Money } from '../../parts/money.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
-import { Actions } from '../records/actions.tsx';
 import { CustomerLink } from '../records/customer-link.tsx';
-import { Diagram } from '../records/diagram.tsx';
-import { FactsCard, FailureNote, instants, MetadataCard, scenarioText } from '../records/facts.tsx';
-import { RecordColumns, RecordPage } from '../records/record-page.tsx';
-import { Timeline, useTimeline } from '../records/timeline.tsx';
-import { pathOf } from '../records/timeline-groups.ts';
-
-const everyMs = 10_000;
+import { FactsCard, FailureNote, instants, MetadataCard, Notice, scenarioText } from '../records/facts.tsx';
+import { StatefulPage } from '../records/stateful-page.tsx';
 
 export function TransferDetail() {
-  const id = useRecordId();
-  const read = useRead<Transfer>(`app/developer_api_transfers/${id}`, {}, { everyMs });
   return (
-    <RecordPage
-      id={id}
+    <StatefulPage<Transfer>
+      resource="transfer"
       name="Transfer"
-      parent={{ to: 'transfers', label: 'Transfers' }}
-      read={read}
       heading={({ sourceAmount, sourceCurrency, targetAmount, targetCurrency }) => (
         <>
           <Money amount={sourceAmount} currency={sourceCurrency} />
@@ -29,43 +17,26 @@ export function TransferDetail() {
           <Money amount={targetAmount} currency={targetCurrency} />
         </>
       )}
-      description={({ beneficiary }) => (beneficiary === null ? undefined : `To ${beneficiary.name}`)}
-    >
-      {(transfer) => <Content transfer={transfer} />}
-    </RecordPage>
-  );
-}
-
-function Content({ transfer }: { readonly transfer: Transfer }) {
-  const timeline = useTimeline(transfer.id);
-  return (
-    <>
-      <FailureNote failure={transfer.failure} />
-      <div className="mb-5">
-        <Actions
-          resource="transfer"
-          id={transfer.id}
-          status={transfer.status}
-          allowed={transfer.allowedActions}
-          money={{ currency: transfer.sourceCurrency }}
-          hasBeneficiary={transfer.beneficiary !== null}
-        />
-      </div>
-      <RecordColumns aside={<Aside transfer={transfer} />}>
-        <Diagram
-          resource="transfer"
-          status={transfer.status}
-          allowed={transfer.allowedActions}
-          path={pathOf(timeline.data?.items ?? [])}
-        />
-        <Timeline timeline={timeline} />
-      </RecordColumns>
-    </>
+      meta={({ beneficiary, customerId, reference }) => (
+        <>
+          {beneficiary === null ? null : <span>To {beneficiary.name}</span>}
+          {customerId === null ? null : <CustomerLink id={customerId} />}
+          {reference === null ? null : <span>{reference}</span>}
+        </>
+      )}
+      notice={({ failure, allowedActions }) => {
+        if (failure !== null) return <FailureNote failure={failure} />;
+        return allowedActions.length === 0 ? <Notice tone="quiet">This transfer is final.</Notice> : null;
+      }}
+      money={({ sourceCurrency }) => ({ currency: sourceCurrency })}
+      hasBeneficiary={({ beneficiary }) => beneficiary !== null}
+      aside={(transfer) => <Aside transfer={transfer} />}
+    />
   );
 }
 
 function Aside({ transfer }: { readonly transfer: Transfer }) {
-  const { sourceCurrency, targetCurrency, beneficiary, customerId, reconciliation } = transfer;
+  const { sourceCurrency, targetCurrency, beneficiary, reconciliation } = transfer;
   return (
     <>
       <FactsCard
@@ -92,8 +63,6 @@ function Aside({ transfer }: { readonly transfer: Transfer }) {
       <FactsCard
         title="Details"
         items={[
-          ['Customer', customerId === null ? null : <CustomerLink key="customer" id={customerId} />],
-          ['Reference', transfer.reference],
           ['Funding', transfer.fundFrom === 'balance' ? 'Available balance' : 'External'],
           [
             'Scenario',
@@ -101,33 +70,30 @@ function Aside({ transfer }: { readonly transfer: Transfer }) {
               {scenarioText(transfer.scenario)}
             </span>,
           ],
-          ['Advances', transfer.autoAdvance ? 'Automatically, on the clock' : 'On request'],
+          ['Auto-advance', transfer.autoAdvance ? 'On' : 'Off'],
           ['Return code', transfer.returnCode],
           [
             'Reconciliation',
             reconciliation === null ? null : <StatusBadge key="result" status={reconciliation} />,
           ],
+          ...instants([
+            ['Quoted', transfer.createdAt],
+            ['Quote expires', transfer.expiresAt],
+            ['Accepted', transfer.acceptedAt],
+            ['Funding expires', transfer.fundingExpiresAt],
+            ['Funded', transfer.fundedAt],
+            ['Reviewed', transfer.reviewedAt],
+            ['Converted', transfer.convertedAt],
+            ['Sent', transfer.sentAt],
+            ['Completed', transfer.completedAt],
+            ['Returned', transfer.returnedAt],
+            ['Refunded', transfer.refundedAt],
+            ['Canceled', transfer.canceledAt],
+            ['Expired', transfer.expiredAt],
+            ['Failed', transfer.failedAt],
+            ['Changed', transfer.updatedAt],
+          ]),
         ]}
-      />
-      <FactsCard
-        title="Times"
-        items={instants([
-          ['Quoted', transfer.createdAt],
-          ['Quote expires', transfer.expiresAt],
-          ['Accepted', transfer.acceptedAt],
-          ['Funding expires', transfer.fundingExpiresAt],
-          ['Funded', transfer.fundedAt],
-          ['Reviewed', transfer.reviewedAt],
-          ['Converted', transfer.convertedAt],
-          ['Sent', transfer.sentAt],
-          ['Completed', transfer.completedAt],
-          ['Returned', transfer.returnedAt],
-          ['Refunded', transfer.refundedAt],
-          ['Canceled', transfer.canceledAt],
-          ['Expired', transfer.expiredAt],
-          ['Failed', transfer.failedAt],
-          ['Changed', transfer.updatedAt],
-        ])}
       />
       <MetadataCard metadata={transfer.metadata} />
     </>

@@ -1,4 +1,4 @@
-import { parseMajor } from '../../client/amount.ts';
+import { parseAmount } from '../../client/amount.ts';
 import { type BeneficiaryDraft, beneficiaryOf, noBeneficiary } from '../records/beneficiary-fields.tsx';
 import { type Row, recordOf } from '../records/rows.tsx';
 import { scenarioOf } from '../records/scenario-field.tsx';
@@ -32,16 +32,21 @@ export const emptyDraft: Draft = {
   isAutomatic: false,
 };
 
+/** The currency that the amount is in. */
+export function amountCurrency({ side, source, target }: Draft): string {
+  return side === 'source' ? source : target;
+}
+
 /** The body of POST developer_api_transfers; undefined until there is an amount. */
-export function bodyOf(draft: Draft, exponent: number) {
-  const amount = parseMajor(draft.amount, exponent);
-  if (amount === undefined || amount === 0) return undefined;
+export function bodyOf(draft: Draft) {
+  const parsed = parseAmount(draft.amount, amountCurrency(draft));
+  if ('problem' in parsed || parsed.minor === 0) return undefined;
   const beneficiary = beneficiaryOf(draft.beneficiary);
   const metadata = recordOf(draft.metadata);
   return {
     sourceCurrency: draft.source,
     targetCurrency: draft.target,
-    [draft.side === 'source' ? 'sourceAmount' : 'targetAmount']: amount,
+    [draft.side === 'source' ? 'sourceAmount' : 'targetAmount']: parsed.minor,
     fundFrom: draft.fundFrom,
     scenario: scenarioOf(draft.steps),
     autoAdvance: draft.isAutomatic,

@@ -1,5 +1,5 @@
-import { useRead } from '../../client/queries.ts';
-import type { FxRate, List } from '../../client/shapes.ts';
+import { type List, useRead } from '../../client/queries.ts';
+import type { FxRate } from '../../generated/shapes.ts';
 
 /** The current rate of a currency pair. It is indicative: the quote uses the rate at its creation and rounds. */
 export function IndicativeRate({ source, target }: { readonly source: string; readonly target: string }) {

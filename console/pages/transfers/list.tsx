@@ -1,5 +1,6 @@
 import { ArrowLeftRight } from 'lucide-react';
-import type { Transfer } from '../../client/shapes.ts';
+import type { Transfer } from '../../generated/shapes.ts';
+import { IdText } from '../../parts/copy-button.tsx';
 import { Money } from '../../parts/money.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -30,8 +31,8 @@ const columns: readonly Column<Transfer>[] = [
   { header: 'Reference', isMinor: true, cell: ({ reference }) => reference },
   {
     header: 'Id',
-    isMinor: true,
-    cell: ({ id }) => <span className="font-mono text-[0.75rem] text-muted">{id}</span>,
+    isExtra: true,
+    cell: ({ id }) => <IdText id={id} isShort what="transfer id" />,
   },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

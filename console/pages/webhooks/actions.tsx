@@ -2,7 +2,7 @@ import { Ellipsis, KeyRound, Pencil, Power, RotateCw, Send } from 'lucide-react'
 import { useState } from 'react';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { Webhook } from '../../client/shapes.ts';
+import type { Webhook } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';

@@ -1,6 +1,6 @@
-import { useRead } from '../../client/queries.ts';
+import { type List, useRead } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
-import type { Application, List } from '../../client/shapes.ts';
+import type { Application } from '../../generated/shapes.ts';
 
 /** The layout's query, so the response comes from the cache. */
 export function useApplications(): readonly Application[] {

@@ -1,6 +1,7 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { Webhook } from '../../client/shapes.ts';
+import type { WebhookWithSecret } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -12,11 +13,14 @@ import { CustomSecretField, VerificationExample } from './secret.tsx';
 
 /** Mounted only while open, so that closing it discards the secret. */
 export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
+  const limits = useLimits();
   const { toast } = useToast();
   const application = useCurrentApplication();
   const [draft, setDraft] = useState(() => newDraft(application?.webhookDefaults));
   const [secret, setSecret] = useState('');
-  const create = useWrite<Webhook>('app/developer_api_webhooks', { onDone: () => toast('Webhook created') });
+  const create = useWrite<WebhookWithSecret>('app/developer_api_webhooks', {
+    onDone: () => toast('Webhook created'),
+  });
   const created = create.response;
   if (created?.secret !== undefined) {
     return (
@@ -47,7 +51,7 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
         void create.write({ ...bodyOf(draft), ...(customSecret === '' ? {} : { secret: customSecret }) })
       }
       isBusy={create.isBusy}
-      isSubmitDisabled={!isComplete(draft)}
+      isSubmitDisabled={!isComplete(draft, limits)}
       problem={isShownByField(create.problem) ? null : create.problem}
     >
       <WebhookFields draft={draft} onChange={setDraft} problem={create.problem} />

@@ -2,9 +2,9 @@ import { TriangleAlert } from 'lucide-react';
 import { useFilters } from '../../client/filters.ts';
 import { useNow } from '../../client/now.ts';
 import { useRead } from '../../client/queries.ts';
-import type { Webhook } from '../../client/shapes.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { WebhookDetail as Webhook } from '../../generated/shapes.ts';
 import { Card } from '../../parts/card.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
@@ -19,7 +19,7 @@ import { ExamineReceiver } from './examine.tsx';
 import { HealthTiles } from './health.tsx';
 import { DeliveryHistory } from './history.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
-import { retryProfileOf } from './retry.ts';
+import { useRetrySchedules } from './retry.ts';
 import { SubscribedEvents } from './subscribed-events.tsx';
 
 export function WebhookDetail() {
@@ -85,7 +85,7 @@ function Configuration({ webhook }: { readonly webhook: Webhook }) {
   const applications = useApplications();
   const now = useNow('wall');
   const previous = webhook.previousSecretExpiresAt;
-  const retry = retryProfileOf(webhook.retryProfile);
+  const retry = useRetrySchedules().find(({ value }) => value === webhook.retryProfile);
   return (
     <Card title="Configuration">
       <KeyValue
@@ -96,8 +96,8 @@ function Configuration({ webhook }: { readonly webhook: Webhook }) {
           [
             'Retries',
             <span key="retries">
-              {retry.label}
-              <span className="block text-sm text-muted">{retry.hint}</span>
+              {retry?.label ?? webhook.retryProfile}
+              <span className="block text-sm text-muted">{retry?.hint}</span>
             </span>,
           ],
           ['Concurrent requests', `Up to ${webhook.maxConcurrency}`],
@@ -107,7 +107,8 @@ function Configuration({ webhook }: { readonly webhook: Webhook }) {
               <span className="font-mono text-sm">whsec_…{webhook.secretHint}</span>
               {previous !== null && Date.parse(previous) > now ? (
                 <span className="block text-sm text-muted">
-                  The previous secret also signs until <Time at={previous} kind="wall" show="both" />.
+                  The previous secret also signs until{' '}
+                  <Time at={previous} kind="wall" show="both" mayBeAhead />.
                 </span>
               ) : null}
             </span>,

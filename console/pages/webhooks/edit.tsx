@@ -1,6 +1,7 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { Webhook } from '../../client/shapes.ts';
+import type { Webhook } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { bodyOf, draftOf, isComplete, isShownByField, WebhookFields } from './form.tsx';
@@ -12,6 +13,7 @@ export function EditWebhook({
   readonly webhook: Webhook;
   readonly onClose: () => void;
 }) {
+  const limits = useLimits();
   const { toast } = useToast();
   const [draft, setDraft] = useState(() => draftOf(webhook));
   const update = useWrite(`app/developer_api_webhooks/${webhook.id}/update`, {
@@ -28,7 +30,7 @@ export function EditWebhook({
       description="Applies to all future attempts, including those of pending deliveries."
       onSubmit={() => void update.write(bodyOf(draft))}
       isBusy={update.isBusy}
-      isSubmitDisabled={!isComplete(draft)}
+      isSubmitDisabled={!isComplete(draft, limits)}
       problem={isShownByField(update.problem) ? null : update.problem}
     >
       <WebhookFields draft={draft} onChange={setDraft} problem={update.problem} />

@@ -2,6 +2,7 @@ import { Search } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useCapabilities } from '../../client/currencies.ts';
 import { Checkbox } from '../../parts/field.tsx';
+import { Prose } from '../../parts/prose.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { matchingTypes, withResource, withType } from './event-selection.ts';
@@ -81,7 +82,7 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
                     <Checkbox
                       key={type}
                       label={<span className="font-mono text-sm">{type}</span>}
-                      hint={description}
+                      hint={<Prose text={description} />}
                       isOn={hasAll || value.includes(type)}
                       disabled={hasAll}
                       onChange={(isOn) => onChange(withType(value, type, isOn))}

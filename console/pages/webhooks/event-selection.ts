@@ -1,6 +1,6 @@
-import type { Capabilities } from '../../client/shapes.ts';
+import type { Capabilities } from '../../generated/shapes.ts';
 
-type EventType = Capabilities['events'][number];
+type EventType = Pick<Capabilities['events'][number], 'type' | 'resource' | 'description'>;
 
 /** The event types whose name or description contains the search text. */
 export function matchingTypes(events: readonly EventType[], query: string): readonly EventType[] {

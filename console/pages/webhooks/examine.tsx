@@ -2,7 +2,7 @@ import { ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import { useCapabilities } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { Capabilities, Examination, Severity } from '../../client/shapes.ts';
+import type { Capabilities, Examination, Severity } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Checkbox, Field, Select } from '../../parts/field.tsx';

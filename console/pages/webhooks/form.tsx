@@ -1,9 +1,10 @@
+import { type Limits, useLimits } from '../../client/currencies.ts';
 import type { ApiProblem } from '../../client/request.ts';
-import type { Application, RetryProfile, Webhook } from '../../client/shapes.ts';
+import type { Application, RetryProfile, Webhook } from '../../generated/shapes.ts';
 import { Field, Input, isAbout } from '../../parts/field.tsx';
 import { EventPicker } from './event-picker.tsx';
 import { RadioGroup } from './radio-group.tsx';
-import { retryProfiles } from './retry.ts';
+import { useRetrySchedules } from './retry.ts';
 
 /** Form state; the number stays a string while it is typed. */
 export interface Draft {
@@ -14,7 +15,6 @@ export interface Draft {
   readonly maxConcurrency: string;
 }
 
-const concurrencyMax = 64;
 const urlHint =
   'Receives events as POST requests: http or https, without credentials. A shared server sends to public addresses only.';
 
@@ -50,13 +50,15 @@ export function bodyOf(draft: Draft) {
   };
 }
 
-function isConcurrency(text: string): boolean {
-  return /^\d{1,2}$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= concurrencyMax;
+function isConcurrency(text: string, { webhookConcurrencyMax = Number.POSITIVE_INFINITY }: Limits): boolean {
+  return /^\d+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= webhookConcurrencyMax;
 }
 
 /** Whether the form can be submitted. */
-export function isComplete(draft: Draft): boolean {
-  return draft.url.trim() !== '' && draft.eventTypes.length > 0 && isConcurrency(draft.maxConcurrency);
+export function isComplete(draft: Draft, limits: Limits): boolean {
+  return (
+    draft.url.trim() !== '' && draft.eventTypes.length > 0 && isConcurrency(draft.maxConcurrency, limits)
+  );
 }
 
 /** Whether a field shows the problem, so that the dialog does not repeat it. */
@@ -72,6 +74,7 @@ export interface WebhookFieldsProps {
 }
 
 export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) {
+  const limits = useLimits();
   const set = (change: Partial<Draft>) => onChange({ ...draft, ...change });
   return (
     <>
@@ -82,7 +85,7 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
           inputMode="url"
           autoComplete="off"
           spellCheck={false}
-          maxLength={2000}
+          maxLength={limits.webhookUrlLengthMax}
           placeholder="https://example.com/webhooks"
           value={draft.url}
           onChange={(event) => set({ url: event.currentTarget.value })}
@@ -91,7 +94,7 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
       {problem?.code === 'webhook_url_not_allowed' ? <NotAllowed /> : null}
       <Field label="Description" isOptional problem={problem} param="description">
         <Input
-          maxLength={500}
+          maxLength={limits.descriptionLengthMax}
           placeholder="Order service, staging"
           value={draft.description}
           onChange={(event) => set({ description: event.currentTarget.value })}
@@ -106,20 +109,21 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
         legend="Retry schedule"
         value={draft.retryProfile}
         onChange={(retryProfile) => set({ retryProfile })}
-        options={retryProfiles}
+        options={useRetrySchedules()}
       />
       <Field
         label="Concurrent requests"
         problem={problem}
         param="maxConcurrency"
         error={
-          isConcurrency(draft.maxConcurrency) ? undefined : `Enter a number from 1 to ${concurrencyMax}.`
+          isConcurrency(draft.maxConcurrency, limits)
+            ? undefined
+            : `Enter a number from 1 to ${limits.webhookConcurrencyMax}.`
         }
         hint="With 1, first attempts are sent in event order."
       >
         <Input
           inputMode="numeric"
-          maxLength={2}
           className="max-w-24"
           value={draft.maxConcurrency}
           onChange={(event) => set({ maxConcurrency: event.currentTarget.value })}

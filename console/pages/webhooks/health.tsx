@@ -1,14 +1,14 @@
 import { useRead } from '../../client/queries.ts';
-import type { Webhook } from '../../client/shapes.ts';
+import type { WebhookDetail } from '../../generated/shapes.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
 
-type Health = NonNullable<Webhook['health']>;
+type Health = NonNullable<WebhookDetail['health']>;
 
 /** The list response does not include health, so each row requests its own; the cells of a row share the response. */
 function useHealth(id: string): Health | null | undefined {
-  const { data, problem } = useRead<Webhook>(`app/developer_api_webhooks/${id}`);
+  const { data, problem } = useRead<WebhookDetail>(`app/developer_api_webhooks/${id}`);
   return problem && data === undefined ? null : data?.health;
 }
 
@@ -22,7 +22,7 @@ export function HealthCell({ id, show }: HealthCellProps) {
   if (health === undefined) return <Skeleton className="h-4 w-16" />;
   if (health === null) return <span className="text-faint">Unknown</span>;
   if (show === 'state') return <HealthState health={health} />;
-  if (show === 'lastSuccess') return <Time at={health.lastSuccessAt} empty="Never" />;
+  if (show === 'lastSuccess') return <Time at={health.lastSuccessAt} show="relative" empty="Never" />;
   return <PendingCount health={health} />;
 }
 
@@ -30,7 +30,7 @@ function HealthState({ health }: { readonly health: Health }) {
   if (health.failingSince !== null) {
     return (
       <span className="text-sm whitespace-normal text-bad max-sm:block max-sm:max-w-28">
-        Failing since <Time at={health.failingSince} />
+        Failing since <Time at={health.failingSince} show="relative" />
       </span>
     );
   }
@@ -55,12 +55,12 @@ const unknownHealth: Health = {
 };
 
 /** The four numbers above a webhook's deliveries. */
-export function HealthTiles({ webhook }: { readonly webhook: Webhook }) {
+export function HealthTiles({ webhook }: { readonly webhook: WebhookDetail }) {
   const health = webhook.health ?? unknownHealth;
   const tiles = [
     ['Health', <HealthState key="state" health={health} />],
-    ['Last success', <Time key="success" at={health.lastSuccessAt} empty="Never" />],
-    ['Last failure', <Time key="failure" at={health.lastFailureAt} empty="Never" />],
+    ['Last success', <Time key="success" at={health.lastSuccessAt} show="relative" empty="Never" />],
+    ['Last failure', <Time key="failure" at={health.lastFailureAt} show="relative" empty="Never" />],
     ['Pending', pluralize(health.pendingDeliveries, 'delivery', 'deliveries')],
   ] as const;
   return (

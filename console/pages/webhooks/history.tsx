@@ -1,14 +1,17 @@
 import { useFilters } from '../../client/filters.ts';
+import { useNow } from '../../client/now.ts';
 import { useList } from '../../client/queries.ts';
-import type { Delivery } from '../../client/shapes.ts';
+import type { Delivery } from '../../generated/shapes.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { FilterBar, FilterDate, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
+import { FilterBar, FilterDates, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { DeliveryTable } from '../deliveries/table.tsx';
 
 /** Past and pending deliveries to one endpoint. */
 export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
   const [filters, setFilters] = useFilters('status', 'eventType', 'eventId', 'createdAfter', 'createdBefore');
   const list = useList<Delivery>('app/developer_api_webhook_deliveries', { ...filters, webhookId });
+  const now = useNow('application');
   const isFiltered = Object.keys(filters).length > 0;
   const clear = () => setFilters(Object.fromEntries(Object.keys(filters).map((name) => [name, undefined])));
   return (
@@ -16,7 +19,16 @@ export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
       <h2 id="deliveries" className="mb-3 text-lg font-semibold">
         Deliveries
       </h2>
-      <FilterBar onClear={isFiltered ? clear : undefined}>
+      <FilterBar
+        onClear={isFiltered ? clear : undefined}
+        actions={
+          <ExportButton
+            path="app/developer_api_webhook_deliveries"
+            filters={{ ...filters, webhookId }}
+            name="deliveries"
+          />
+        }
+      >
         <FilterSelect
           label="Status"
           value={filters.status}
@@ -39,16 +51,12 @@ export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
           placeholder="evt_…"
           onChange={(eventId) => setFilters({ eventId })}
         />
-        <FilterDate
-          label="From"
-          value={filters.createdAfter}
-          onChange={(createdAfter) => setFilters({ createdAfter })}
-        />
-        <FilterDate
-          label="To"
-          isEnd
-          value={filters.createdBefore}
-          onChange={(createdBefore) => setFilters({ createdBefore })}
+        <FilterDates
+          label="Created"
+          from={filters.createdAfter}
+          to={filters.createdBefore}
+          now={now}
+          onChange={({ from, to }) => setFilters({ createdAfter: from, createdBefore: to })}
         />
       </FilterBar>
       <DeliveryTable

@@ -1,8 +1,8 @@
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
-import type { Application, Webhook } from '../../client/shapes.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import type { Application, Webhook } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';

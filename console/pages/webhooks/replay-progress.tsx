@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import { useRead } from '../../client/queries.ts';
-import type { Replay } from '../../client/shapes.ts';
+import type { ReplayProgress as Replay } from '../../generated/shapes.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
@@ -41,7 +41,7 @@ function Window({ replay }: { readonly replay: Replay }) {
   const what = { failed: 'Failed events', missing: 'Events never sent', all: 'All events' }[replay.select];
   return (
     <>
-      {what} from <Time at={replay.from} show="absolute" /> to <Time at={replay.to} show="absolute" />
+      {what} from <Time at={replay.from} show="full" /> to <Time at={replay.to} show="full" />
     </>
   );
 }

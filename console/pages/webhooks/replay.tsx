@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useNow } from '../../client/now.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { Replay, Webhook } from '../../client/shapes.ts';
+import type { Replay, Webhook } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';

@@ -1,7 +1,8 @@
 import { CircleAlert } from 'lucide-react';
-import type { Examination, ExaminedCase } from '../../client/shapes.ts';
+import type { Examination, ExaminedCase } from '../../generated/shapes.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
+import { Prose } from '../../parts/prose.tsx';
 import { StatusBadge, type Tone } from '../../parts/status-badge.tsx';
 import { classes, pluralize, sentenceCase } from '../../parts/text.ts';
 
@@ -89,7 +90,9 @@ function Finding({ one }: { readonly one: ExaminedCase }) {
         <StatusBadge status={one.severity} tone={severityTones[one.severity]} />
         <h3 className="font-medium">{one.title}</h3>
       </div>
-      <p className="text-sm text-muted">{one.why}</p>
+      <p className="text-sm text-muted">
+        <Prose text={one.why} />
+      </p>
       <dl className="flex flex-wrap gap-x-6 gap-y-1 text-sm">
         {[
           ['Expected', one.expected],
@@ -106,7 +109,11 @@ function Finding({ one }: { readonly one: ExaminedCase }) {
           {error}
         </p>
       ))}
-      {one.advice === null ? null : <p>{one.advice}</p>}
+      {one.advice === null ? null : (
+        <p>
+          <Prose text={one.advice} />
+        </p>
+      )}
       {one.example === null ? null : <CodeBlock code={one.example} title="For example" />}
     </div>
   );

@@ -1,28 +1,47 @@
-import type { RetryProfile } from '../../client/shapes.ts';
+import { useCapabilities } from '../../client/currencies.ts';
+import type { Capabilities, RetryProfile } from '../../generated/shapes.ts';
+import { sentenceCase } from '../../parts/text.ts';
 
-/** Retry schedules as in docs/webhooks.md; the API does not return them. */
-export const retryProfiles: readonly {
+/** A retry profile as a form shows it. */
+export interface RetrySchedule {
   readonly value: RetryProfile;
   readonly label: string;
   readonly hint: string;
-}[] = [
-  {
-    value: 'standard',
-    label: 'Standard: 10 attempts in about 23 hours',
-    hint: 'Immediately, then after 5 s, 30 s, 2 min, 10 min, 30 min, 1 h, 3 h, 6 h and 12 h.',
-  },
-  {
-    value: 'fast',
-    label: 'Fast: 5 attempts within a minute',
-    hint: 'Immediately, then after 1 s, 4 s, 15 s and 30 s.',
-  },
-  {
-    value: 'none',
-    label: 'None: a single attempt',
-    hint: 'Failed deliveries are not retried until you replay them.',
-  },
-];
+}
 
-export function retryProfileOf(profile: RetryProfile): { readonly label: string; readonly hint: string } {
-  return retryProfiles.find(({ value }) => value === profile) ?? { label: profile, hint: '' };
+export function useRetrySchedules(): readonly RetrySchedule[] {
+  return retrySchedules(useCapabilities()?.retryProfiles ?? []);
+}
+
+export function retrySchedules(profiles: Capabilities['retryProfiles']): readonly RetrySchedule[] {
+  return profiles.map(({ name, delaysSeconds: [, ...retries] }) => ({
+    value: name,
+    label: `${sentenceCase(name)}: ${attemptsText(retries)}`,
+    hint:
+      retries.length === 0
+        ? 'Failed deliveries are not retried until you replay them.'
+        : `Immediately, then after ${listed(retries.map(shortDuration))}.`,
+  }));
+}
+
+function attemptsText(retries: readonly number[]): string {
+  if (retries.length === 0) return 'a single attempt';
+  return `${retries.length + 1} attempts in about ${longDuration(retries.reduce((sum, seconds) => sum + seconds, 0))}`;
+}
+
+const minute = 60;
+const hour = 3_600;
+
+function shortDuration(seconds: number): string {
+  if (seconds >= hour) return `${seconds / hour} h`;
+  return seconds >= minute ? `${seconds / minute} min` : `${seconds} s`;
+}
+
+function longDuration(seconds: number): string {
+  if (seconds >= 2 * hour) return `${Math.round(seconds / hour)} hours`;
+  return seconds >= 2 * minute ? `${Math.round(seconds / minute)} minutes` : `${seconds} seconds`;
+}
+
+function listed(parts: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(parts);
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
-import type { Webhook } from '../../client/shapes.ts';
+import type { WebhookWithSecret } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -20,7 +20,7 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
   const { toast } = useToast();
   const [overlap, setOverlap] = useState('86400');
   const [secret, setSecret] = useState('');
-  const rotate = useWrite<Webhook>(`app/developer_api_webhooks/${id}/rotate_secret`, {
+  const rotate = useWrite<WebhookWithSecret>(`app/developer_api_webhooks/${id}/rotate_secret`, {
     onDone: () => toast('Secret rotated'),
   });
   const rotated = rotate.response;
@@ -37,8 +37,9 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
             'The old secret has expired. Requests are signed with the new one only.'
           ) : (
             <>
-              Both secrets sign until <Time at={rotated.previousSecretExpiresAt} kind="wall" show="both" />.
-              Update your receiver before then.
+              Both secrets sign until{' '}
+              <Time at={rotated.previousSecretExpiresAt} kind="wall" show="both" mayBeAhead />. Update your
+              receiver before then.
             </>
           )}
         </p>

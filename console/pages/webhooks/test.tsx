@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useCapabilities } from '../../client/currencies.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { Delivery } from '../../client/shapes.ts';
+import type { DeliveryDetail } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -17,7 +17,7 @@ const ownType = 'webhook.tested';
 export function TestWebhook({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const events = useCapabilities()?.events ?? [];
   const [type, setType] = useState(ownType);
-  const test = useWrite<Delivery>(`app/developer_api_webhooks/${id}/test`);
+  const test = useWrite<DeliveryDetail>(`app/developer_api_webhooks/${id}/test`);
   const send = () => {
     test.reset();
     void test.write(type === ownType ? {} : { type });
@@ -68,7 +68,7 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
   );
 }
 
-function Outcome({ delivery }: { readonly delivery: Delivery }) {
+function Outcome({ delivery }: { readonly delivery: DeliveryDetail }) {
   const attempt = delivery.attempts?.at(-1);
   return (
     <section aria-label="Receiver response" className="flex flex-col gap-3">

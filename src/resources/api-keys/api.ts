@@ -5,7 +5,7 @@ import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstant } from '../../kernel/list.ts';
 import { scopes } from '../../kernel/permissions.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
-import { nullable, strict, Time, text } from '../../kernel/schema.ts';
+import { component, id, list, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import {
   type ApiKeySettings,
@@ -18,6 +18,39 @@ import {
 import { prepareCreateApiKey, prepareRotateApiKey, prepareUpdateApiKey } from './prepare.ts';
 import { findKeys } from './store.ts';
 import { type ApiKeyRow, apiKeysTable } from './table.ts';
+
+const ApiKeySchema = resource('api_key', apiKeyMachine.states, {
+  id: id('api_key'),
+  applicationId: id('application'),
+  name: Type.String(),
+  lastFour: Type.String(),
+  scopes: Type.Array(Type.Enum([...scopes])),
+  allowedCidrs: Type.Array(Type.String(), { description: 'Empty if the key works from every network.' }),
+  expiresAt: nullable(Time),
+  mayReset: Type.Boolean({ description: 'Whether the key may reset the organization.' }),
+  replaces: nullable(id('api_key')),
+  replacedBy: nullable(id('api_key')),
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const WithKeySchema = Type.Object({
+  ...ApiKeySchema.properties,
+  key: Type.Optional(Type.String({ description: 'The key. Only the response to its creation has it.' })),
+});
+
+const ListedSchema = Type.Object(
+  {
+    ...ApiKeySchema.properties,
+    status: Type.Enum([...apiKeyMachine.states, 'expired']),
+    lastUsedAt: nullable(Time),
+    lastUsedIp: nullable(Type.String()),
+  },
+  component('ListedApiKey'),
+);
+
+const answersKey = { response: ApiKeySchema, responseName: 'ApiKey' } as const;
+const answersWithKey = { response: WithKeySchema, responseName: 'ApiKeyWithSecret' } as const;
 
 /** Only the response that creates a key contains it. No response contains its hash. */
 export const apiKeyResource: Resource<ApiKeyRow> = {
@@ -97,6 +130,8 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     level,
     role: 'viewer',
     summary: 'List the API keys of the application with their last use, newest first',
+    response: list(ListedSchema),
+    responseName: 'ApiKeyList',
     flushBefore: 'requests',
     read: ({ reader, principal, now }) =>
       findKeys(reader, principal.orgId, principal.appId).then((keys) => ({
@@ -121,6 +156,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     level,
     role: 'developer',
     summary: 'Create an API key; only this response contains it',
+    ...answersWithKey,
     body: CreateBody,
     target: null,
     command: createApiKey,
@@ -141,6 +177,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     level,
     role: 'developer',
     summary: 'Change the name, the scopes, the expiry, the networks or the reset permission of a key',
+    ...answersKey,
     body: UpdateBody,
     target: 'api_key',
     command: updateApiKey,
@@ -158,6 +195,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     level,
     role: 'developer',
     summary: 'Create a new key with the same permissions; the old key expires after the overlap',
+    ...answersWithKey,
     body: RotateBody,
     isBodyOptional: true,
     target: 'api_key',
@@ -176,6 +214,7 @@ export const apiKeyRoutes: readonly ConsoleRoute[] = [
     level,
     role: 'developer',
     summary: 'Revoke a key immediately and permanently',
+    ...answersKey,
     allowsArchived: true,
     target: 'api_key',
     command: revokeApiKey,

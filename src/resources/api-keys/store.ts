@@ -32,7 +32,8 @@ export interface KeyOwner {
   readonly keyId: Id<'api_key'>;
   readonly keyName: string;
   readonly replaces: Id<'api_key'> | null;
-  readonly status: ApiKeyRow['status'];
+  /** `archived`: the key is active, and its application is archived. */
+  readonly status: ApiKeyRow['status'] | 'archived';
   readonly scopes: readonly Scope[];
   readonly allowedCidrs: readonly string[];
   readonly expiresAt: Instant | null;
@@ -57,7 +58,7 @@ const ownerByHash: GroupedStatement = {
       a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates",
       a.webhook_defaults as "webhookDefaults", k.id as "keyId",
       k.name as "keyName", k.replaces, k.may_reset as "mayReset",
-      case a.status when 'active' then k.status else 'revoked' end as status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt",
+      case when a.status = 'active' or k.status = 'revoked' then k.status else 'archived' end as status, k.scopes, k.allowed_cidrs as "allowedCidrs", k.expires_at as "expiresAt",
       ${activePlans('requests', 'k.org_id', 'k.app_id')} as "faultPlans", ${revision} as revision
     ${owners}
     where k.hash = h.hash offset 0) k`,

@@ -9,7 +9,7 @@ import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { type ConsoleRoute, listHandler, retrieveHandler } from '../../kernel/route.ts';
-import { listQuery, strict, text } from '../../kernel/schema.ts';
+import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import {
   applicationMachine,
@@ -42,7 +42,24 @@ export const applicationResource: Resource<ApplicationRow> = {
   }),
 };
 
-const level = 'organization';
+const applicationSchema = (providers: readonly string[]) =>
+  resource('application', applicationMachine.states, {
+    id: id('application'),
+    name: Type.String(),
+    fee: Type.Object({ basisPoints: Type.Integer(), fixedAmount: Type.Integer() }),
+    provider: nullable(Type.Enum([...providers])),
+    fx: Type.Object({
+      marginBasisPoints: Type.Integer(),
+      rates: Type.Record(Type.String(), Type.String()),
+    }),
+    webhookDefaults: Type.Object({
+      eventTypes: Type.Array(Type.String()),
+      retryProfile: Type.Enum([...retryProfileNames]),
+      maxConcurrency: Type.Integer(),
+    }),
+    createdAt: Time,
+    updatedAt: Time,
+  });
 
 /** The application settings besides the name, for the console and the seed file. */
 export function settingsSchema(providers: readonly string[], eventFilters: readonly string[]) {
@@ -52,7 +69,7 @@ export function settingsSchema(providers: readonly string[], eventFilters: reado
         {
           basisPoints: Type.Integer({
             minimum: 0,
-            maximum: 10_000,
+            maximum: limits.feeBasisPointsMax,
             description: 'Share of the amount, in hundredths of a percent: 290 is 2.9 %.',
           }),
           fixedAmount: Type.Integer({
@@ -150,12 +167,16 @@ export function applicationRoutes(
   const settings = settingsSchema(providers, eventFilters);
   const CreateBody = strict({ name: Name, ...settings });
   const UpdateBody = strict({ name: Type.Optional(Name), ...settings }, { minProperties: 1 });
+  const response = applicationSchema(providers);
+  const meta = { level: 'organization', response, responseName: 'Application' } as const;
   return [
     {
       operationId: 'listApplications',
       method: 'GET',
       path: 'applications',
-      level,
+      level: meta.level,
+      response: list(response),
+      responseName: 'ApplicationList',
       role: 'viewer',
       summary: 'List the applications of the organization, newest first',
       query: listQuery(applicationMachine.states),
@@ -165,7 +186,7 @@ export function applicationRoutes(
       operationId: 'retrieveApplication',
       method: 'GET',
       path: 'applications/{id}',
-      level,
+      ...meta,
       role: 'viewer',
       summary: 'Retrieve an application with its settings',
       read: retrieveHandler('application', applicationsTable, applicationResource.present),
@@ -174,7 +195,7 @@ export function applicationRoutes(
       operationId: 'createApplication',
       method: 'POST',
       path: 'applications',
-      level,
+      ...meta,
       role: 'developer',
       summary: 'Register an application',
       body: CreateBody,
@@ -190,7 +211,7 @@ export function applicationRoutes(
       operationId: 'updateApplication',
       method: 'POST',
       path: 'applications/{id}/update',
-      level,
+      ...meta,
       role: 'developer',
       summary: 'Rename an application or change its settings',
       body: UpdateBody,
@@ -207,7 +228,7 @@ export function applicationRoutes(
       operationId: 'archiveApplication',
       method: 'POST',
       path: 'applications/{id}/archive',
-      level,
+      ...meta,
       role: 'admin',
       summary: 'Archive an application: its keys stop working, its records stay',
       target: 'application',
@@ -218,7 +239,7 @@ export function applicationRoutes(
       operationId: 'restoreApplication',
       method: 'POST',
       path: 'applications/{id}/restore',
-      level,
+      ...meta,
       role: 'admin',
       summary: 'Restore an archived application and its keys',
       target: 'application',

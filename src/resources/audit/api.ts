@@ -128,15 +128,18 @@ function verifyOnce({ reader, principal: { orgId }, now }: ReadRequest): Promise
   return verified;
 }
 
-function presentVerification({ last: _last, problems, checkedAt, ...verification }: Verified) {
+const verifyEntries: ReadRoute['read'] = async (request) => {
+  const verified = await verifyOnce(request);
+  if ('ok' in verified) return verified;
+  const { last: _last, checkedAt, ...verification } = verified;
   return {
     object: 'audit_verification',
     sandbox: true,
-    status: problems.length === 0 ? 'intact' : 'broken',
+    status: verification.problems.length === 0 ? 'intact' : 'broken',
     ...verification,
     checkedAt: instantToText(checkedAt),
-  } as const;
-}
+  };
+};
 
 /** The trail names records and actions of every kind, so a key needs every read scope. */
 const reading = {
@@ -145,56 +148,30 @@ const reading = {
   tag: 'Audit',
 } as const;
 
+const listMeta = {
+  summary: 'List audit entries, newest first; a filtered page can be short or empty although more follow',
+  query: AuditQuery,
+  response: list(EntrySchema),
+  responseName: 'AuditEntryList',
+  read: listEntries,
+} as const;
+
+const verifyMeta = {
+  summary: 'Verify the seals of the newest audit entries',
+  response: VerificationSchema,
+  responseName: 'AuditVerification',
+  read: verifyEntries,
+} as const;
+
 export const auditRoutes: readonly Route[] = [
-  {
-    ...reading,
-    operationId: 'listAuditEntries',
-    path: 'developer_api_audit_entries',
-    summary: 'List audit entries, newest first; a filtered page can be short or empty although more follow',
-    query: AuditQuery,
-    response: list(EntrySchema),
-    responseName: 'AuditEntryList',
-    read: listEntries,
-  },
-  {
-    ...reading,
-    operationId: 'verifyAuditTrail',
-    path: 'developer_api_audit_entries/verify',
-    summary: 'Verify the seals of the newest audit entries',
-    response: VerificationSchema,
-    responseName: 'AuditVerification',
-    read: async (request) => {
-      const verified = await verifyOnce(request);
-      if ('ok' in verified) return verified;
-      return { ...presentVerification(verified), problems: verified.problems };
-    },
-  },
+  { ...reading, ...listMeta, operationId: 'listAuditEntries', path: 'developer_api_audit_entries' },
+  { ...reading, ...verifyMeta, operationId: 'verifyAuditTrail', path: 'developer_api_audit_entries/verify' },
 ];
 
 /** The console shows the trail of the organization, whichever application is chosen. */
+const consoleMeta = { method: 'GET', role: 'viewer', level: 'organization' } as const;
+
 export const auditConsoleRoutes: readonly ConsoleRoute[] = [
-  {
-    operationId: 'listAudit',
-    method: 'GET',
-    path: 'audit',
-    role: 'viewer',
-    level: 'organization',
-    summary: 'List audit entries, newest first; a filtered page can be short or empty although more follow',
-    query: AuditQuery,
-    read: listEntries,
-  },
-  {
-    operationId: 'verifyAudit',
-    method: 'GET',
-    path: 'audit/verification',
-    role: 'viewer',
-    level: 'organization',
-    summary: 'Verify the seals of the newest audit entries',
-    read: async (request) => {
-      const verified = await verifyOnce(request);
-      if ('ok' in verified) return verified;
-      const problems = verified.problems.map(({ seal, message }) => ({ seal, words: message }));
-      return { ...presentVerification(verified), problems };
-    },
-  },
+  { ...consoleMeta, ...listMeta, operationId: 'listAudit', path: 'audit' },
+  { ...consoleMeta, ...verifyMeta, operationId: 'verifyAudit', path: 'audit/verification' },
 ];

@@ -1,23 +1,30 @@
 import { Type } from 'typebox';
 import { caseDescriptions, caseNames, severities } from '../../examiner/schema.ts';
+import { retryProfileNames, retryProfiles } from '../../kernel/application-settings.ts';
 import type { AnyResource } from '../../kernel/command.ts';
 import { currencies } from '../../kernel/currency.ts';
 import { declineCodes, declines, returnReasons, transferFailures } from '../../kernel/decline.ts';
-import { apiVersion, apiVersions } from '../../kernel/envelope.ts';
+import { apiVersion, apiVersions, type Presented } from '../../kernel/envelope.ts';
 import { type EventType, payloadSchema } from '../../kernel/event.ts';
 import { limits } from '../../kernel/limits.ts';
 import { scopes } from '../../kernel/permissions.ts';
 import type { Route } from '../../kernel/route.ts';
-import { paymentScenarios, transferScenarios } from '../../kernel/scenario.ts';
+import { paymentScenarioEffects, paymentScenarios, transferScenarioEffects } from '../../kernel/scenario.ts';
 import { resource } from '../../kernel/schema.ts';
 import { ratedCurrencies } from '../../ledger/fx-rates.ts';
+import { acceptedFields } from './field-views.ts';
 
 const reasons = (known: Readonly<Record<string, string>>) =>
   Type.Array(Type.Object({ code: Type.Enum(Object.keys(known)), message: Type.String() }));
 
 /** Everything that an integration can use, derived from the tables that the server itself runs on. */
-export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: readonly EventType[]): Route {
-  const capabilities = presentCapabilities(resources, catalogue);
+export function capabilitiesRoute(
+  resources: readonly AnyResource[],
+  catalogue: readonly EventType[],
+  /** A function, because this route is one of them. */
+  routes: () => readonly Route[],
+): Route {
+  let capabilities: Presented | undefined;
   return {
     operationId: 'getCapabilities',
     method: 'GET',
@@ -25,14 +32,21 @@ export function capabilitiesRoute(resources: readonly AnyResource[], catalogue: 
     scope: 'any',
     tag: 'Sandbox',
     summary:
-      'API version, scopes, resources with their states and actions, currencies, event types and limits',
+      'API version, scopes, resources with their states, actions and body fields, scenarios, currencies, event types and limits',
     responseName: 'Capabilities',
     response: capabilitiesSchema(catalogue.map(({ type }) => type)),
-    read: () => capabilities,
+    read: () => {
+      capabilities ??= presentCapabilities(resources, catalogue, routes());
+      return capabilities;
+    },
   };
 }
 
-function presentCapabilities(resources: readonly AnyResource[], catalogue: readonly EventType[]) {
+function presentCapabilities(
+  resources: readonly AnyResource[],
+  catalogue: readonly EventType[],
+  routes: readonly Route[],
+): Presented {
   const emitting = resources.filter(({ emitsEvents }) => emitsEvents);
   return {
     object: 'capabilities',
@@ -41,12 +55,13 @@ function presentCapabilities(resources: readonly AnyResource[], catalogue: reado
     apiVersion,
     apiVersions,
     scopes,
-    resources: emitting.map(({ name, machine }) => ({
-      name,
-      states: machine.states,
-      actions: machine.moves
+    resources: emitting.map((emitted) => ({
+      name: emitted.name,
+      states: emitted.machine.states,
+      actions: emitted.machine.moves
         .filter(({ triggeredBy }) => triggeredBy === undefined)
         .map(({ action, from, to }) => ({ action, from, to })),
+      ...acceptedFields(emitted, routes),
     })),
     eventTypes: catalogue.map(({ type }) => type),
     events: catalogue.map(({ type, resource: name, description, payload }) => ({
@@ -63,17 +78,15 @@ function presentCapabilities(resources: readonly AnyResource[], catalogue: reado
       retryable: declines[code].isSoft,
       message: declines[code].description,
     })),
-    transferScenarios: [
-      ...transferScenarios,
-      ...Object.keys(returnReasons).map((code) => `return:${code}`),
-      ...Object.keys(transferFailures).map((code) => `fail:${code}`),
-    ],
+    transferScenarios: Object.keys(transferScenarioEffects),
+    scenarioDescriptions: { payment: paymentScenarioEffects, transfer: transferScenarioEffects },
     returnCodes: Object.entries(returnReasons).map(([code, message]) => ({ code, message })),
     transferFailureCodes: Object.entries(transferFailures).map(([code, message]) => ({ code, message })),
     fxCurrencies: ratedCurrencies,
     currencies: currencies.map(({ code, exponent, name }) => ({ code, exponent, name })),
+    retryProfiles: retryProfileNames.map((name) => ({ name, delaysSeconds: retryProfiles[name] })),
     limits,
-  } as const;
+  };
 }
 
 function capabilitiesSchema(types: readonly string[]) {
@@ -92,6 +105,12 @@ function capabilitiesSchema(types: readonly string[]) {
             to: Type.Array(Type.String()),
           }),
         ),
+        actionFields: Type.Record(Type.String(), Type.Array(Type.String()), {
+          description: 'By action, the body fields of the request that accepts it.',
+        }),
+        targetFields: Type.Record(Type.String(), Type.Array(Type.String()), {
+          description: 'By state, the body fields that an advance with `to` accepts.',
+        }),
       }),
     ),
     eventTypes: Type.Array(Type.String()),
@@ -125,11 +144,27 @@ function capabilitiesSchema(types: readonly string[]) {
     transferScenarios: Type.Array(Type.String(), {
       description: 'The known scenarios; `return:` and `fail:` also accept any other code.',
     }),
+    scenarioDescriptions: Type.Object(
+      {
+        payment: Type.Record(Type.String(), Type.String()),
+        transfer: Type.Record(Type.String(), Type.String()),
+      },
+      { description: 'By resource and scenario, what the simulated provider does; in Markdown.' },
+    ),
     returnCodes: reasons(returnReasons),
     transferFailureCodes: reasons(transferFailures),
     fxCurrencies: Type.Array(Type.String(), { description: 'Currencies that transfers support.' }),
     currencies: Type.Array(
       Type.Object({ code: Type.String(), exponent: Type.Integer({ minimum: 0 }), name: Type.String() }),
+    ),
+    retryProfiles: Type.Array(
+      Type.Object({
+        name: Type.Enum([...retryProfileNames]),
+        delaysSeconds: Type.Array(Type.Integer({ minimum: 0 }), {
+          description: 'The wait before each attempt, in seconds of the application clock.',
+        }),
+      }),
+      { description: 'How often and when failed webhook deliveries are retried.' },
     ),
     limits: Type.Record(Type.String(), Type.Integer()),
   });

@@ -13,6 +13,7 @@ import {
   clockMachine,
   freezeClock,
   resetClock,
+  resumeClock,
 } from './machine.ts';
 import { findClock } from './store.ts';
 import { type ClockRow, clockStates, clocksTable } from './table.ts';
@@ -144,6 +145,15 @@ export const clockRoutes: readonly Route[] = [
     summary: 'Stop the clock at its current time',
     target: 'clock',
     command: freezeClock,
+    input: () => null,
+  }),
+  writeRoute({
+    ...writing,
+    operationId: 'resumeClock',
+    path: 'developer_api_clock/resume',
+    summary: 'Let a frozen clock run on from its time',
+    target: 'clock',
+    command: resumeClock,
     input: () => null,
   }),
   writeRoute({

@@ -15,11 +15,13 @@ const text = (instant: number) => new Date(instant).toISOString();
 
 type By = { readonly seconds: number } | { readonly to: string };
 
-function send(runner: CommandRunner, what: 'advance' | 'freeze' | 'reset', body: unknown = {}): Response {
+type Kind = 'advance' | 'freeze' | 'resume' | 'reset';
+
+function send(runner: CommandRunner, what: Kind, body: unknown = {}): Response {
   return runner.post(`developer_api_clock/${what}`, body);
 }
 
-function moved(runner: CommandRunner, what: 'advance' | 'freeze' | 'reset', body: unknown = {}): Body {
+function moved(runner: CommandRunner, what: Kind, body: unknown = {}): Body {
   const response = send(runner, what, body);
   expect(response.status, response.text).toBe(200);
   return response.body;
@@ -57,7 +59,7 @@ function position(name: string, status: Position['status'], aheadMs: number, ...
 }
 
 /** Real time that passes, a freeze or reset, or an advance. */
-type Move = number | 'freeze' | 'reset' | By;
+type Move = number | 'freeze' | 'resume' | 'reset' | By;
 
 const positions: readonly Position[] = [
   position('never moved', 'running', 0),
@@ -70,6 +72,16 @@ const positions: readonly Position[] = [
   position('frozen a day ago and advanced', 'frozen', 5 * second - day, 'freeze', day, { seconds: 5 }),
   position('reset after it was ahead', 'running', 0, { seconds: 3_600 }, second, 'reset'),
   position('reset after it was frozen', 'running', 0, 'freeze', hour, 'reset'),
+  position('resumed an hour after it was frozen', 'running', -hour, 'freeze', hour, 'resume'),
+  position(
+    'resumed after it was frozen and advanced',
+    'running',
+    hour,
+    'freeze',
+    { seconds: 3_600 },
+    'resume',
+  ),
+  position('resumed while it runs', 'running', hour, { seconds: 3_600 }, 'resume'),
 ];
 
 describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: open }) => {
@@ -179,7 +191,7 @@ describe.each(positions)('a clock that is $name', ({ status, aheadMs, runner: op
     expect(runner.clock).toEqual(before);
   });
 
-  test.each(['freeze', 'reset'] as const)('refuses a %s with a body and stays', (what) => {
+  test.each(['freeze', 'resume', 'reset'] as const)('refuses a %s with a body and stays', (what) => {
     const runner = open();
     const before = runner.clock;
     const { code, body } = send(runner, what, { seconds: 1 });
@@ -212,19 +224,21 @@ describe('while a request advances the clock', () => {
     return { runner, row: () => runner.row<ClockRow>(clockIdOf(runner.appId)) as ClockRow };
   }
 
-  test.each([['advance', { seconds: 60 }] as const, ['freeze', {}] as const, ['reset', {}] as const])(
-    'a request to %s it is refused, with the target and the request that advances it',
-    (what, body) => {
-      const { runner, row } = advancing();
-      const before = row();
-      runner.wallNow += 2_000;
-      const { status, body: answer } = send(runner, what, body);
-      const details = { to: text(start + hour), requestId: before.advance?.requestId };
-      expect([status, answer.error]).toMatchObject([409, { code: 'clock_advancing', details }]);
-      expect(row()).toEqual(before);
-      expect(runner.clock).toEqual({ status: 'running', now: text(start), offsetSeconds: -2 });
-    },
-  );
+  test.each([
+    ['advance', { seconds: 60 }] as const,
+    ['freeze', {}] as const,
+    ['resume', {}] as const,
+    ['reset', {}] as const,
+  ])('a request to %s it is refused, with the target and the request that advances it', (what, body) => {
+    const { runner, row } = advancing();
+    const before = row();
+    runner.wallNow += 2_000;
+    const { status, body: answer } = send(runner, what, body);
+    const details = { to: text(start + hour), requestId: before.advance?.requestId };
+    expect([status, answer.error]).toMatchObject([409, { code: 'clock_advancing', details }]);
+    expect(row()).toEqual(before);
+    expect(runner.clock).toEqual({ status: 'running', now: text(start), offsetSeconds: -2 });
+  });
 
   test.each<[what: string, turn: number]>([
     ['a turn that was taken over', 0],

@@ -26,6 +26,7 @@ export const clockMachine = defineMachine<ClockRow>()({
     { action: 'reset', from: [], to: ['running'], event: 'reset' },
     { action: 'advance', from: clockStates, to: clockStates, stays: true, event: 'advanced' },
     { action: 'freeze', from: clockStates, to: ['frozen'], event: 'frozen' },
+    { action: 'resume', from: ['frozen'], to: ['running'], event: 'resumed' },
     { action: 'reset', from: clockStates, to: ['running'], event: 'reset' },
   ],
 });
@@ -110,6 +111,23 @@ export const freezeClock: CommandKind<null> = {
 };
 
 /** Returns to real time: the only move that may go backwards. */
+/** A frozen clock runs on from its time. */
+export const resumeClock: CommandKind<null> = {
+  name: 'clocks.resume',
+  success: 'ok',
+  reads: readsClock,
+  decide: (_input, context, rows) => {
+    const { wallNow } = context;
+    const clock = readClock(rows, context);
+    const refusal = refuseBusy(clock);
+    if (refusal) return refusal;
+    const asNow: ClockRow = { ...clock, updatedAt: wallNow };
+    if (clock.status === 'running') return accepted([], 'clock', asNow);
+    const offsetMs = BigInt(clockNow(clock, wallNow) - wallNow);
+    return acceptedMove(moveClock(clock, 'resume', { status: 'running', frozenAt: null, offsetMs }, wallNow));
+  },
+};
+
 export const resetClock: CommandKind<null> = {
   name: 'clocks.reset',
   success: 'ok',

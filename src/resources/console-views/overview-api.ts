@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { exact } from '../../kernel/currency.ts';
+import { AnyAmount, exact } from '../../kernel/currency.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute, Principal } from '../../kernel/route.ts';
-import { strict } from '../../kernel/schema.ts';
+import { nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import type { Instant, Reader } from '../../kernel/table.ts';
 import { dayMs, daySeconds } from '../../kernel/time.ts';
 import { type CountedMinutes, findRequestMinutes } from '../requests/store.ts';
@@ -17,6 +17,38 @@ import {
 } from './overview-store.ts';
 
 const OverviewQuery = strict({ days: Type.Optional(Type.Integer({ enum: [1, 7, 30], default: 7 })) });
+
+const Count = Type.Integer({ minimum: 0 });
+const isCapped = Type.Boolean({ description: 'Whether there are more records than are counted.' });
+const percentiles = { p50Ms: nullable(Type.Number()), p95Ms: nullable(Type.Number()) };
+const outcomes = { succeeded: Count, failed: Count };
+
+const OverviewSchema = resource('overview', ['ok'], {
+  from: Time,
+  to: Time,
+  bucketSeconds: Type.Integer(),
+  payments: Type.Object({
+    byStatus: Type.Array(Type.Object({ status: Type.String(), count: Count })),
+    volume: Type.Array(Type.Object({ at: Time, currency: Type.String(), count: Count, amount: AnyAmount })),
+    currencies: Type.Array(Type.String()),
+    isCapped,
+  }),
+  webhooks: Type.Object({
+    byBucket: Type.Array(Type.Object({ at: Time, ...outcomes })),
+    ...outcomes,
+    pending: Count,
+    isCapped,
+  }),
+  requests: Type.Object({
+    byBucket: Type.Array(
+      Type.Object({ at: Time, count: Count, clientErrors: Count, serverErrors: Count, ...percentiles }),
+    ),
+    count: Count,
+    errorRate: Type.Number({ minimum: 0, maximum: 1 }),
+    ...percentiles,
+    notKept: Type.Integer({ minimum: 0, description: 'Requests that were counted but not logged.' }),
+  }),
+});
 
 /** Records are counted for the organization, requests for the selected application. */
 type OverviewScope = Pick<Principal, 'orgId' | 'appId'>;
@@ -159,6 +191,8 @@ export const overviewRoutes: readonly ConsoleRoute[] = [
     level: 'application',
     summary: 'Retrieve statistics of payments, webhooks and requests for the last days',
     query: OverviewQuery,
+    response: OverviewSchema,
+    responseName: 'Overview',
     flushBefore: 'requests',
     read: ({ reader, principal, query, now }) =>
       cachedOverview(reader, principal, (query as Static<typeof OverviewQuery>).days ?? 7, now),

@@ -19,27 +19,34 @@ export const hitKinds = [
 
 export type HitKind = (typeof hitKinds)[number];
 
-export interface Hit {
+/** A record as found; `amount` and `currency` are null for records that are not amounts. */
+export interface FoundRecord {
   readonly kind: HitKind;
   readonly id: string;
-  readonly title: string;
+  readonly amount: bigint | null;
+  readonly currency: string | null;
+  readonly title: string | null;
   readonly subtitle: string | null;
   readonly status: string;
 }
 
-/** The table of a kind, and the SQL expressions for title, subtitle and status of a search result. */
+/** The table of a kind, and the SQL expressions for the columns of a search result. */
 interface HitColumns {
   readonly table: string;
+  readonly amount?: string;
+  readonly currency?: string;
   readonly title: string;
   readonly subtitle: string;
   readonly status: string;
 }
 
 const status = 't.status';
+const amountColumns = { amount: 't.amount', currency: 't.currency' };
 const hitColumns: Readonly<Record<Exclude<HitKind, 'request'>, HitColumns>> = {
   payment: {
     table: 'payments',
-    title: `t.amount || ' ' || t.currency`,
+    ...amountColumns,
+    title: 'null',
     subtitle: `coalesce(t.reference, t.description)`,
     status,
   },
@@ -51,21 +58,24 @@ const hitColumns: Readonly<Record<Exclude<HitKind, 'request'>, HitColumns>> = {
   },
   transfer: {
     table: 'transfers',
-    title: `t.source_amount || ' ' || t.source_currency || ' to ' || t.target_currency`,
+    amount: 't.source_amount',
+    currency: 't.source_currency',
+    title: `'to ' || t.target_currency`,
     subtitle: 't.reference',
     status,
   },
-  refund: { table: 'refunds', title: `t.amount || ' ' || t.currency`, subtitle: 't.payment_id', status },
-  dispute: { table: 'disputes', title: `t.amount || ' ' || t.currency`, subtitle: 't.payment_id', status },
+  refund: { table: 'refunds', ...amountColumns, title: 'null', subtitle: 't.payment_id', status },
+  dispute: { table: 'disputes', ...amountColumns, title: 'null', subtitle: 't.payment_id', status },
   webhook: { table: 'webhooks', title: 't.url', subtitle: 't.description', status },
   event: { table: 'events', title: 't.type', subtitle: 't.resource_id', status: `'ok'` },
   delivery: { table: 'deliveries', title: 't.event_type', subtitle: 't.webhook_id', status },
   api_key: { table: 'api_keys', title: 't.name', subtitle: `'…' || t.last_four`, status },
 };
 
-const selectHit = (kind: keyof typeof hitColumns) => {
-  const { table, title, subtitle, status: state } = hitColumns[kind];
-  return `select '${kind}' as kind, t.id, ${title} as title, nullif(${subtitle}, '') as subtitle, ${state} as status from ${table} t`;
+const selectHit = (kind: keyof typeof hitColumns, from = hitColumns[kind].table) => {
+  const { amount = 'null::bigint', currency = 'null', title, subtitle, status: state } = hitColumns[kind];
+  return `select '${kind}' as kind, t.id, ${amount} as amount, ${currency} as currency, ${title} as title,
+    nullif(${subtitle}, '') as subtitle, ${state} as status from ${from} t`;
 };
 
 const byId = (kind: keyof typeof hitColumns): Statement => ({
@@ -75,7 +85,7 @@ const byId = (kind: keyof typeof hitColumns): Statement => ({
 
 const requestById: Statement = {
   name: 'search_request_by_id',
-  text: `select 'request' as kind, r.id, r.method || ' ' || r.path as title, r.error_code as subtitle, 'ok' as status
+  text: `select 'request' as kind, r.id, null::bigint as amount, null as currency, r.method || ' ' || r.path as title, r.error_code as subtitle, 'ok' as status
     from requests r where r.org_id = $1 and r.id = $2`,
 };
 
@@ -84,8 +94,8 @@ export function findById(
   orgId: string,
   kind: HitKind,
   id: string,
-): PromiseLike<readonly Hit[]> {
-  return reader.rows<Hit>(kind === 'request' ? requestById : byId(kind), [orgId, id]);
+): PromiseLike<readonly FoundRecord[]> {
+  return reader.rows<FoundRecord>(kind === 'request' ? requestById : byId(kind), [orgId, id]);
 }
 
 /** Appended to a prefix, sorts after every text with this prefix. */
@@ -119,11 +129,46 @@ export async function findByPrefix(
   orgId: string,
   text: string,
   limit: number,
-): Promise<readonly Hit[]> {
+): Promise<readonly FoundRecord[]> {
   const found = await Promise.all([
-    ...references.map((statement) => reader.rows<Hit>(statement, [orgId, text, text + rangeEnd, limit])),
-    ...names.map((statement) => reader.rows<Hit>(statement, [orgId, text, rangeEnd, limit])),
+    ...references.map((statement) =>
+      reader.rows<FoundRecord>(statement, [orgId, text, text + rangeEnd, limit]),
+    ),
+    ...names.map((statement) => reader.rows<FoundRecord>(statement, [orgId, text, rangeEnd, limit])),
   ]);
   const hits = new Map(found.flat().map((hit) => [hit.id, hit]));
   return [...hits.values()].slice(0, limit);
+}
+
+/** A search within texts reads only the newest rows: an index that could answer it would slow down every write. */
+const rowsScannedMax = 20_000;
+
+const containing = (kind: 'payment' | 'transfer' | 'customer', columns: readonly string[]): Statement => {
+  const newest = `(select * from ${hitColumns[kind].table} where org_id = $1
+    order by org_id desc, id desc limit ${rowsScannedMax})`;
+  return {
+    name: `search_${kind}_containing`,
+    text: `${selectHit(kind, newest)}
+      where ${columns.map((column) => `t.${column} ilike $2`).join(' or ')} order by t.id desc limit $3`,
+  };
+};
+
+const contents = [
+  containing('payment', ['reference', 'description']),
+  containing('customer', ['name', 'email', 'reference']),
+  containing('transfer', ['reference']),
+];
+
+/** The newest payments, customers and transfers with this text in a reference, description, name or e-mail address. */
+export async function findByContent(
+  reader: Rows,
+  orgId: string,
+  text: string,
+  limit: number,
+): Promise<readonly FoundRecord[]> {
+  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  const found = await Promise.all(
+    contents.map((statement) => reader.rows<FoundRecord>(statement, [orgId, pattern, limit])),
+  );
+  return found.flat();
 }

@@ -1,12 +1,18 @@
+import { Type } from 'typebox';
 import { refuse } from '../../kernel/errors.ts';
 import { type Id, isId } from '../../kernel/ids.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
+import { component, id, nullable, resource, Time } from '../../kernel/schema.ts';
 import type { Instant, Reader } from '../../kernel/table.ts';
+import { nextDisputeAction } from '../disputes/machine.ts';
 import { disputesTable } from '../disputes/table.ts';
 import { presentEntry } from '../ledger/views.ts';
+import { nextStep as nextPaymentStep } from '../payments/scenario.ts';
 import { paymentsTable } from '../payments/table.ts';
+import { nextRefundAction } from '../refunds/advance.ts';
 import { refundsTable } from '../refunds/table.ts';
+import { nextStep as nextTransferStep } from '../transfers/scenario.ts';
 import { transfersTable } from '../transfers/table.ts';
 import { findTimeline, type Subject, type TimelineRows } from './timeline-store.ts';
 
@@ -23,27 +29,77 @@ interface Item {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+const TimelineSchema = resource('timeline', ['ok'], {
+  id: Type.String({ description: 'The payment, transfer, refund or dispute.' }),
+  nextAction: nullable(Type.String({ description: 'What an advance without an action does now.' })),
+  items: Type.Array(
+    Type.Object(
+      {
+        kind: Type.Enum([...kinds]),
+        at: Time,
+        requestId: id('request'),
+        version: nullable(Type.Integer()),
+        id: Type.String(),
+        title: Type.String(),
+        data: Type.Record(Type.String(), Type.Unknown(), {
+          description: 'The fields of the item; they depend on `kind`.',
+        }),
+      },
+      component('TimelineItem'),
+    ),
+    { description: 'Newest first.' },
+  ),
+  hasMore: Type.Boolean({ description: 'Whether older items are omitted.' }),
+});
+
 const itemsMax = 200;
+
+interface Found {
+  readonly subject: Subject;
+  /** What an advance without an action does now. */
+  readonly nextAction: string | undefined;
+}
 
 async function findSubject(
   reader: Reader,
   orgId: Id<'organization'>,
   id: string,
-): Promise<Subject | undefined> {
+): Promise<Found | undefined> {
   if (isId('payment', id)) {
     const payment = await reader.byKey(paymentsTable, orgId, id);
-    return payment && { orgId, kind: 'payment', id, recordId: id };
+    return (
+      payment && {
+        subject: { orgId, kind: 'payment', id, recordId: id },
+        nextAction: nextPaymentStep(payment)?.action,
+      }
+    );
   }
   if (isId('transfer', id)) {
     const transfer = await reader.byKey(transfersTable, orgId, id);
-    return transfer && { orgId, kind: 'transfer', id, recordId: id };
+    return (
+      transfer && {
+        subject: { orgId, kind: 'transfer', id, recordId: id },
+        nextAction: nextTransferStep(transfer)?.action,
+      }
+    );
   }
   if (isId('refund', id)) {
     const refund = await reader.byKey(refundsTable, orgId, id);
-    return refund && { orgId, kind: 'refund', id, recordId: refund.paymentId };
+    const payment = refund && (await reader.byKey(paymentsTable, orgId, refund.paymentId));
+    return (
+      payment && {
+        subject: { orgId, kind: 'refund', id, recordId: refund.paymentId },
+        nextAction: nextRefundAction(refund, payment),
+      }
+    );
   }
   const dispute = isId('dispute', id) ? await reader.byKey(disputesTable, orgId, id) : undefined;
-  return dispute && { orgId, kind: 'dispute', id, recordId: dispute.paymentId };
+  return (
+    dispute && {
+      subject: { orgId, kind: 'dispute', id, recordId: dispute.paymentId },
+      nextAction: nextDisputeAction(dispute),
+    }
+  );
 }
 
 function itemsOf(rows: TimelineRows): readonly Item[] {
@@ -180,15 +236,19 @@ export const timelineRoutes: readonly ConsoleRoute[] = [
     role: 'viewer',
     level: 'application',
     summary: 'List the history of a payment, transfer, refund or dispute, newest first',
+    response: TimelineSchema,
+    responseName: 'Timeline',
     read: async ({ reader, principal, params }) => {
-      const subject = await findSubject(reader, principal.orgId, params.id ?? '');
-      if (!subject) return refuse('resource_not_found');
+      const found = await findSubject(reader, principal.orgId, params.id ?? '');
+      if (!found) return refuse('resource_not_found');
+      const { subject, nextAction = null } = found;
       const items = [...itemsOf(await findTimeline(reader, subject, itemsMax + 1))].sort(byAge);
       return {
         object: 'timeline',
         sandbox: true,
         status: 'ok',
         id: subject.id,
+        nextAction,
         items: items.slice(0, itemsMax).map((item) => ({ ...item, at: instantToText(item.at) })),
         hasMore: items.length > itemsMax,
       };

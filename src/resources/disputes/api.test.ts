@@ -187,10 +187,12 @@ describe('a dispute', () => {
   });
 
   test('counts refunds, pending ones too, and lost disputes against the amount that is left', () => {
-    const { runner, id, advance, move } = paid(['capture'], 'refund_pending');
+    const { runner, id, advance, move, payment } = paid(['capture'], 'refund_pending');
     expectOk(runner.post(`${payments}/${id}/refund`, { amount: 4_000 }));
     expectOk(advance({ action: 'dispute', amount: 1_000 }));
     expectOk(move({ action: 'accept' }));
+    // The form of the console offers this amount.
+    expect(payment()).toMatchObject({ amountRefundable: 5_000 });
     expect(advance({ action: 'dispute', amount: 5_001 }).body.error).toMatchObject({
       code: 'amount_exceeds_disputable',
       details: { disputable: 5_000, requested: 5_001 },

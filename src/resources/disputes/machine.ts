@@ -139,17 +139,21 @@ export const advanceDispute: CommandKind<AdvanceDispute> = {
     const end = advance(request, start, {
       machine: disputeMachine,
       defaults: null,
-      next: ({ row: { status } }) =>
-        status === 'needs_response'
-          ? { action: 'submit_evidence', params: null }
-          : status === 'under_review'
-            ? { action: 'win', params: null }
-            : undefined,
+      next: ({ row }) => {
+        const action = nextDisputeAction(row);
+        return action && { action, params: null };
+      },
       apply: (at, step) => moveDispute(at, step, context),
     });
     return end.ok ? accepted(end.changes, 'dispute', end.row) : end;
   },
 };
+
+/** What an advance without an action does: the merchant responds, and wins. */
+export function nextDisputeAction({ status }: DisputeRow): DisputeAction | undefined {
+  if (status === 'needs_response') return 'submit_evidence';
+  return status === 'under_review' ? 'win' : undefined;
+}
 
 /** The timer of a dispute: it expires without a response in time. */
 export function disputeDue({ status, respondBy }: DisputeRow): Due<DisputeAction> | null {

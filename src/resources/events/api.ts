@@ -10,7 +10,7 @@ import { prepareReplayEvent } from './prepare.ts';
 import { findEvent } from './store.ts';
 import { eventsTable } from './table.ts';
 
-const EventSchema = resource('event', ['ok'], {
+export const EventSchema = resource('event', ['ok'], {
   id: id('event'),
   type: Type.String(),
   apiVersion: Type.String(),

@@ -1,13 +1,25 @@
+import { Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { refuse } from '../../kernel/errors.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
-import { strict, text } from '../../kernel/schema.ts';
+import { id, resource, strict, Time, text } from '../../kernel/schema.ts';
 import { consoleWriteRoute } from '../../kernel/write-route.ts';
+import { DeletedRows } from './deletion-views.ts';
 import { deleteOrganization, organizationMachine, renameOrganization } from './machine.ts';
 import { prepareDeleteOrganization } from './prepare.ts';
 import { type OrganizationRow, organizationsTable } from './table.ts';
+
+const shown = { id: id('organization'), name: Type.String() };
+
+export const OrganizationSchema = resource('organization', organizationMachine.states, {
+  ...shown,
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const DeletedSchema = resource('organization', ['deleted'], { ...shown, deleted: DeletedRows });
 
 /** The console and the seed file create organizations. An API key reads its own organization with `developer_api_status`. */
 export const organizationResource: Resource<OrganizationRow> = {
@@ -29,6 +41,8 @@ export const organizationResource: Resource<OrganizationRow> = {
 const DeleteBody = strict({ name: text(limits.nameLengthMax) });
 const RenameBody = strict({ name: text(limits.nameLengthMax) });
 
+const answersOrganization = { response: OrganizationSchema, responseName: 'Organization' } as const;
+
 export const organizationRoutes: readonly ConsoleRoute[] = [
   {
     operationId: 'retrieveOrganization',
@@ -37,6 +51,7 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
     level: 'organization',
     role: 'viewer',
     summary: 'The organization',
+    ...answersOrganization,
     read: ({ reader, principal: { orgId } }) =>
       reader
         .byKey(organizationsTable, orgId, orgId)
@@ -49,6 +64,7 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
     level: 'organization',
     role: 'admin',
     summary: 'Rename the organization',
+    ...answersOrganization,
     body: RenameBody,
     target: 'organization',
     command: renameOrganization,
@@ -61,6 +77,8 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
     level: 'organization',
     role: 'owner',
     summary: 'Delete the organization with everything that belongs to it; name must be its name',
+    response: DeletedSchema,
+    responseName: 'OrganizationDeleted',
     body: DeleteBody,
     target: 'organization',
     command: deleteOrganization,

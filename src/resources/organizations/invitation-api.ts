@@ -5,12 +5,26 @@ import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { roles } from '../../kernel/permissions.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
-import { PersonEmail, strict } from '../../kernel/schema.ts';
+import { id, list, nullable, PersonEmail, resource, strict, Time } from '../../kernel/schema.ts';
 import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import { createInvitation, invitationMachine, revokeInvitation } from './invitation-machine.ts';
 import { prepareCreateInvitation } from './invitation-prepare.ts';
 import { findOpenInvitations } from './invitation-store.ts';
 import { type InvitationRow, invitationsTable } from './invitation-table.ts';
+
+const InvitationSchema = resource('invitation', invitationMachine.states, {
+  id: id('invitation'),
+  email: nullable(Type.String({ description: 'Only the person with this address can accept it.' })),
+  role: Type.Enum([...roles]),
+  expiresAt: Time,
+  createdAt: Time,
+  updatedAt: Time,
+});
+
+const WithLinkSchema = Type.Object({
+  ...InvitationSchema.properties,
+  url: Type.Optional(Type.String({ description: 'The link. Only the response to the creation has it.' })),
+});
 
 /** Only the response to the creation shows the link. No response shows its hash. */
 export const invitationResource: Resource<InvitationRow> = {
@@ -44,6 +58,8 @@ export const invitationRoutes: readonly ConsoleRoute[] = [
     level: 'organization',
     role: 'admin',
     summary: 'Invitations that can still be accepted, newest first',
+    response: list(InvitationSchema),
+    responseName: 'InvitationList',
     read: ({ reader, principal, now }) =>
       findOpenInvitations(reader, principal.orgId, now, limits.invitationsPendingMax).then((rows) => ({
         data: rows.map(invitationResource.present),
@@ -58,6 +74,8 @@ export const invitationRoutes: readonly ConsoleRoute[] = [
     level: 'organization',
     role: 'admin',
     summary: 'Create an invitation; only this response shows its link',
+    response: WithLinkSchema,
+    responseName: 'InvitationWithLink',
     body: CreateBody,
     target: null,
     command: createInvitation,
@@ -74,6 +92,8 @@ export const invitationRoutes: readonly ConsoleRoute[] = [
     level: 'organization',
     role: 'admin',
     summary: 'Revoke an invitation',
+    response: InvitationSchema,
+    responseName: 'Invitation',
     target: 'invitation',
     command: revokeInvitation,
     input: ({ params }) => ({ id: idFrom('invitation', params.id) }),

@@ -1,15 +1,11 @@
-import { Type } from 'typebox';
 import type { WriteRequest } from '../../kernel/route.ts';
 import { resource } from '../../kernel/schema.ts';
 import { consoleWriteRoute, writeRoute } from '../../kernel/write-route.ts';
+import { DeletedRows } from './deletion-views.ts';
 import { resetOrganization } from './reset-commands.ts';
 import { prepareResetOrganization } from './reset-prepare.ts';
 
-const ResetSchema = resource('reset', ['ok'], {
-  deleted: Type.Record(Type.String(), Type.Integer({ minimum: 0 }), {
-    description: 'The number of deleted rows of each kind.',
-  }),
-});
+const ResetSchema = resource('reset', ['ok'], { deleted: DeletedRows });
 
 const meta = {
   method: 'POST',
@@ -19,6 +15,8 @@ const meta = {
   command: resetOrganization,
   input: ({ principal }: WriteRequest) => ({ isPermitted: principal.mayReset }),
   prepare: prepareResetOrganization,
+  response: ResetSchema,
+  responseName: 'Reset',
 } as const;
 
 /** For keys with all write scopes and the permission to reset. People use the console route, which requires the role admin. */
@@ -28,8 +26,6 @@ export const resetRoute = writeRoute({
   path: 'developer_api_reset',
   scope: ['payments:write', 'customers:write', 'transfers:write', 'webhooks:write'],
   tag: 'Reset',
-  response: ResetSchema,
-  responseName: 'Reset',
 });
 
 export const consoleResetRoute = consoleWriteRoute({

@@ -47,6 +47,11 @@ export interface AdvanceRefund {
   readonly request: Advance<RefundRow['status'], RefundAction, null>;
 }
 
+/** What an advance without an action does: the refund ends as the scenario of its payment says. */
+export function nextRefundAction({ status }: RefundRow, payment: PaymentRow): RefundAction | undefined {
+  return status === 'pending' ? (endingOf(payment) ?? 'succeed') : undefined;
+}
+
 export const advanceRefund: CommandKind<AdvanceRefund> = {
   name: 'refunds.advance',
   success: 'ok',
@@ -65,8 +70,10 @@ export const advanceRefund: CommandKind<AdvanceRefund> = {
     const end = advance(request, start, {
       machine: refundMachine,
       defaults: null,
-      next: (at) =>
-        at.row.status === 'pending' ? { action: endingOf(at.payment) ?? 'succeed', params: null } : undefined,
+      next: (at) => {
+        const action = nextRefundAction(at.row, at.payment);
+        return action && { action, params: null };
+      },
       apply: (at, step) => applyEnding(at, step, context),
     });
     return end.ok ? accepted(end.changes, 'refund', end.row) : end;

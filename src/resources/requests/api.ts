@@ -6,7 +6,17 @@ import { limits } from '../../kernel/limits.ts';
 import { decodeCursor, encodeCursor, instantToText } from '../../kernel/list.ts';
 import { scopes } from '../../kernel/permissions.ts';
 import type { ConsoleRoute, Principal, Route } from '../../kernel/route.ts';
-import { id, list, nullable, pageQuery, resource, strict, Time, text } from '../../kernel/schema.ts';
+import {
+  component,
+  id,
+  list,
+  nullable,
+  pageQuery,
+  resource,
+  strict,
+  Time,
+  text,
+} from '../../kernel/schema.ts';
 import { hourMs } from '../../kernel/time.ts';
 import {
   endOfIds,
@@ -106,6 +116,23 @@ const DetailSchema = resource('request', ['ok'], {
   ),
 });
 
+const ErrorsSchema = resource('request_errors', ['ok'], {
+  hours: Type.Integer(),
+  groups: Type.Array(
+    Type.Object(
+      {
+        code: Type.String(),
+        httpStatus: Type.Integer(),
+        route: Type.String(),
+        count: Type.Integer({ minimum: 1 }),
+        lastAt: Time,
+        lastRequestId: id('request'),
+      },
+      component('RequestErrorGroup'),
+    ),
+  ),
+});
+
 /** Logged requests contain data of all resources, so reading them requires all read scopes. */
 const meta = {
   method: 'GET',
@@ -170,6 +197,8 @@ export const requestErrorRoutes: readonly ConsoleRoute[] = [
     path: 'request_errors',
     summary: 'Group the refused requests of the last hours, the most frequent first',
     query: ErrorsQuery,
+    response: ErrorsSchema,
+    responseName: 'RequestErrors',
     read: async ({ reader, principal, query, now }) => {
       const { hours = hoursDefault, scope } = query as Static<typeof ErrorsQuery>;
       const appId = scope === 'organization' ? null : principal.appId;

@@ -73,6 +73,7 @@ const commandOf: readonly (readonly [operation: string, line: string])[] = [
   ['getClock', 'clock show'],
   ['freezeClock', 'clock freeze'],
   ['advanceClock', 'clock advance 1h'],
+  ['resumeClock', 'clock resume'],
   ['resetClock', 'clock reset'],
   ['archiveCustomer', 'customers archive {cus}'],
   ['listRequests', 'logs tail --last 1'],

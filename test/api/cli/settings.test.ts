@@ -2,10 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { amountText, exponentOf, minorUnits } from '../../../cli/money.ts';
+import { amountText, minorUnits } from '../../../cli/money.ts';
 import { duration, since, time } from '../../../cli/reading.ts';
 import { readSettings } from '../../../cli/settings.ts';
-import { currencies } from '../../../src/kernel/currency.ts';
 
 describe('connection settings', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sandbank-settings-'));
@@ -75,11 +74,6 @@ describe('connection settings', () => {
 });
 
 describe('amounts', () => {
-  test('every currency has the same number of decimals as on the server', () => {
-    const known = currencies.map(({ code, exponent }) => [code, exponent]);
-    expect(currencies.map(({ code }) => [code, exponentOf(code)])).toEqual(known);
-  });
-
   test.each<[{ amount?: string; minor?: string }, string, number]>([
     [{ amount: '12.50' }, 'EUR', 1250],
     [{ amount: '12.5' }, 'eur', 1250],

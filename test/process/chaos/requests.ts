@@ -240,6 +240,7 @@ export function clockRequests(movable: readonly App[]): readonly RequestKind[] {
       ),
     },
     { weight: 0.3, create: move('freeze', () => ({})) },
+    { weight: 0.3, create: move('resume', () => ({})) },
     { weight: 0.3, create: move('reset', () => ({})) },
   ];
 }

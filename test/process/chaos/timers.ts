@@ -113,6 +113,8 @@ export function replayClock(
       clock.add({ ...ended, mode: 'running', offset: 0 });
     } else if (command.path === 'clock/freeze') {
       clock.add({ ...ended, mode: 'frozen', at: before });
+    } else if (command.path === 'clock/resume') {
+      clock.add({ ...ended, mode: 'running', offset: before - end.at });
     } else {
       const { seconds, to } = command.body as { seconds?: number; to?: string };
       const goal = seconds === undefined ? Date.parse(String(to)) : before + seconds * 1_000;

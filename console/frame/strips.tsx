@@ -1,0 +1,80 @@
+import { Bug, Clock3 } from 'lucide-react';
+import { type ReactNode, useContext } from 'react';
+import { ClockContext } from '../client/now.ts';
+import { type List, useRead, useWrite } from '../client/queries.ts';
+import type { Clock, FaultPlan } from '../generated/shapes.ts';
+import { Anchor } from '../parts/anchor.tsx';
+import { pluralize } from '../parts/text.ts';
+import { describeOffset } from './clock-offset.ts';
+import { useAllowed } from './session.tsx';
+
+const plansShownMax = 10;
+
+/** What makes this sandbox behave differently from real time and from a healthy provider, on every page. */
+export function Strips() {
+  return (
+    <>
+      <ClockStrip />
+      <FaultStrip />
+    </>
+  );
+}
+
+function ClockStrip() {
+  const reading = useContext(ClockContext);
+  const mayWrite = useAllowed('developer');
+  const reset = useWrite<Clock>('app/developer_api_clock/reset');
+  if (reading === null) return null;
+  const text = describeOffset(reading.clock);
+  if (text === 'Real time.') return null;
+  return (
+    <Strip label="Application clock" icon={<Clock3 aria-hidden size={14} />} tone="bg-note-soft text-note">
+      <span>Application clock: {text.charAt(0).toLowerCase() + text.slice(1)}</span>
+      {mayWrite ? (
+        <button
+          type="button"
+          className="font-medium underline underline-offset-2"
+          aria-busy={reset.isBusy || undefined}
+          onClick={() => void reset.write({})}
+        >
+          Reset
+        </button>
+      ) : null}
+    </Strip>
+  );
+}
+
+function FaultStrip() {
+  const { data } = useRead<List<FaultPlan>>('app/developer_api_fault_plans', {
+    status: 'active',
+    limit: plansShownMax,
+  });
+  const count = data?.data.length ?? 0;
+  if (count === 0) return null;
+  const shown = data?.hasMore ? `More than ${plansShownMax} faults` : pluralize(count, 'fault');
+  return (
+    <Strip label="Active faults" icon={<Bug aria-hidden size={14} />} tone="bg-warn-soft text-warn">
+      <span>{shown} active: some requests or webhooks of this application fail on purpose.</span>
+      <Anchor to="faults" className="font-medium underline underline-offset-2">
+        View
+      </Anchor>
+    </Strip>
+  );
+}
+
+interface StripProps {
+  /** For screen readers: every part of the page is in a landmark. */
+  readonly label: string;
+  readonly icon: ReactNode;
+  readonly tone: string;
+  readonly children: ReactNode;
+}
+
+function Strip({ label, icon, tone, children }: StripProps) {
+  return (
+    <section aria-label={label} className={`flex items-center gap-x-3 px-4 py-1.5 text-sm sm:px-8 ${tone}`}>
+      {icon}
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import { useRead } from '../../client/queries.ts';
+import type { StatusCounts } from '../../generated/shapes.ts';
+import { classes, sentenceCase } from '../../parts/text.ts';
+
+export interface StatusTabsProps {
+  readonly kind: string;
+  readonly status: string | undefined;
+  readonly onChange: (status: string) => void;
+}
+
+/** The states that records of this kind are in, with their numbers; a click filters the list. */
+export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
+  const { data } = useRead<StatusCounts>('app/counts', { resource: kind });
+  const counts = (data?.counts ?? []).filter((one) => one.count > 0 || one.status === status);
+  const total = counts.reduce((sum, one) => sum + one.count, 0);
+  const isMore = counts.some((one) => one.isMore);
+  return (
+    <div className="mb-3 flex h-9 gap-4 overflow-x-auto overflow-y-hidden border-b">
+      <Tab
+        label="All"
+        count={data && total}
+        isMore={isMore}
+        isOn={status === undefined}
+        onClick={() => onChange('')}
+      />
+      {counts.map((one) => (
+        <Tab
+          key={one.status}
+          label={sentenceCase(one.status)}
+          count={one.count}
+          isMore={one.isMore}
+          isOn={one.status === status}
+          onClick={() => onChange(one.status)}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface TabProps {
+  readonly label: string;
+  readonly count: number | undefined;
+  readonly isMore: boolean;
+  readonly isOn: boolean;
+  readonly onClick: () => void;
+}
+
+function Tab({ label, count, isMore, isOn, onClick }: TabProps) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      onClick={onClick}
+      className={classes(
+        '-mb-px flex shrink-0 items-center gap-1.5 border-b-2 px-1 text-sm focus-visible:outline-offset-[-2px]',
+        isOn ? 'border-accent font-medium text-ink' : 'border-transparent text-muted hover:text-ink',
+      )}
+    >
+      {label}
+      {count === undefined ? null : (
+        <span className="tabular-nums text-faint">
+          {count.toLocaleString('en')}
+          {isMore ? '+' : ''}
+        </span>
+      )}
+    </button>
+  );
+}

@@ -1,0 +1,13 @@
+/** A sentence of the server, in which names of fields and values are in backticks: they are shown as code. */
+export function Prose({ text }: { readonly text: string }) {
+  return text.split('`').map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence do not move
+      <code key={index} className="font-mono text-[0.92em]">
+        {part}
+      </code>
+    ),
+  );
+}
