@@ -98,6 +98,7 @@ const expected: Readonly<Record<string, Role>> = {
   'GET developer_api_clock': 'viewer',
   'POST developer_api_clock/advance': 'developer',
   'POST developer_api_clock/freeze': 'developer',
+  'POST developer_api_clock/resume': 'developer',
   'POST developer_api_clock/reset': 'developer',
   'GET developer_api_fault_plans': 'viewer',
   'POST developer_api_fault_plans': 'developer',
