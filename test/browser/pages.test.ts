@@ -227,13 +227,14 @@ describeInBrowser('console pages', () => {
 
   /** Names of buttons and links that change data. A viewer may only leave, and create an organization. */
   const writeNames =
-    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Actions|(Capture|Authorize|Cancel)(?!d)|Refund$|Advance|Freeze|Reset|\+1|Go to state|Next:|Edit|Save|Update|Submit|Add|Fork|Download snapshot|End)/;
+    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Actions$|Capture|Authorize|Refund$|Cancel|Advance|Freeze|Reset|\+1|Go to state|Next:|Edit|Save|Update|Submit|Add|Fork|Download snapshot|End)/;
 
   async function writesOn(page: Page): Promise<readonly string[]> {
-    // Disabled buttons write nothing, and buttons that expand something only show more, unless it is a menu of actions.
+    // Disabled buttons write nothing, pressed ones only filter, and buttons that expand something only show more, unless it is a
+    // menu of actions.
     const names = await page
       .getByRole('main')
-      .locator('a, button:enabled:not([aria-expanded]), button[aria-haspopup=menu]')
+      .locator('a, button:enabled:not([aria-expanded], [aria-pressed]), button[aria-haspopup=menu]')
       .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label') ?? one.textContent ?? ''));
     return names.filter((name) => writeNames.test(name.trim()));
   }
