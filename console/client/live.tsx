@@ -57,9 +57,7 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
   const [isRefreshing, setRefreshing] = useState(false);
   const isHeld = useRef(isPaused);
   isHeld.current = isPaused;
-  const refetch = useCallback(async () => {
-    await refetchOrganization(client, scope);
-  }, [client, scope]);
+  const refetch = useCallback(() => refetchOrganization(client, scope), [client, scope]);
   const throttle = useMemo(() => new Throttle(refetch), [refetch]);
   useEffect(() => () => throttle.stop(), [throttle]);
   const onChange = useCallback(() => {

@@ -3,7 +3,7 @@ import { Command } from 'cmdk';
 import { CornerDownLeft, History, LoaderCircle, Search, Zap } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { type ReactNode, useEffect, useState } from 'react';
-import { useLimits } from '../client/currencies.ts';
+import { useLimits } from '../client/capabilities.ts';
 import { useRead } from '../client/queries.ts';
 import { recentRecords } from '../client/recent.ts';
 import { useScope } from '../client/scope.ts';

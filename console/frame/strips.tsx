@@ -10,7 +10,7 @@ import { useAllowed } from './session.tsx';
 
 const plansShownMax = 10;
 
-/** What makes this sandbox behave differently from real time and from a healthy provider, on every page. */
+/** Shown on every page while the clock is not at real time, or while faults are active. */
 export function Strips() {
   return (
     <>

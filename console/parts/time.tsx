@@ -23,7 +23,7 @@ export function Time({
   if (at === null || at === undefined) return <span className="text-faint">{empty}</span>;
   const instant = Date.parse(at);
   const full = formatInstant(instant);
-  // "Created in 3 days" is absurd: a record of a future that the clock has left shows only its time.
+  // After the clock was set back, a record may be dated ahead of it: "created in 3 days" would be absurd.
   const distance = instant > now + toleranceMs && !mayBeAhead ? undefined : formatRelative(instant, now);
   const text = {
     stamp: formatStamp(instant, now),

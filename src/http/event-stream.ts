@@ -278,7 +278,7 @@ export class EventStreams {
     return hasMore;
   }
 
-  /** After the events of the same read: a console that hears of activity finds them all. */
+  /** Runs after the events of the same read were sent, so that a console which reads again finds them. */
   async #readActivity(feed: Feed): Promise<void> {
     const followers = [...feed.streams].filter((stream) => stream.followsActivity);
     if (followers.length === 0) return;

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
 import type { Application } from '../../generated/shapes.ts';

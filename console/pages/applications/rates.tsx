@@ -1,6 +1,6 @@
 import { Plus, Trash2 } from 'lucide-react';
 import { useId } from 'react';
-import { useCurrencies } from '../../client/currencies.ts';
+import { useCurrencies } from '../../client/capabilities.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input, isAbout } from '../../parts/field.tsx';

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react';
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import type { Application } from '../../generated/shapes.ts';

@@ -1,4 +1,4 @@
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input, isAbout, Select } from '../../parts/field.tsx';
 import { EventPicker } from '../webhooks/event-picker.tsx';

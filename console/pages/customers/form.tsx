@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Customer } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Capabilities, Event } from '../../generated/shapes.ts';

@@ -1,5 +1,5 @@
 import { Activity, Plus } from 'lucide-react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
 import { useAllowed } from '../../frame/session.tsx';

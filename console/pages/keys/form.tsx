@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Checkbox, Field, Input, isAbout, Textarea } from '../../parts/field.tsx';

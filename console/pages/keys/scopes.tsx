@@ -1,4 +1,4 @@
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import type { ListedApiKey } from '../../generated/shapes.ts';
 import { Checkbox, Field, Select } from '../../parts/field.tsx';
 import {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import { copyText } from '../../client/clipboard.ts';
-import { useLimits } from '../../client/currencies.ts';
 import { useRole } from '../../frame/session.tsx';
 import type { InvitationWithLink, Role } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';

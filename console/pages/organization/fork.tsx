@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import { keys } from '../../client/queries.ts';
 import type { Fork } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';

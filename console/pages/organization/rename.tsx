@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import { keys, useWrite } from '../../client/queries.ts';
 import type { Organization } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useCurrencies, useLimits } from '../../client/currencies.ts';
+import { useCurrencies, useLimits } from '../../client/capabilities.ts';
 import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Payment } from '../../generated/shapes.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Path } from '../../client/request.ts';
 import { Dialog } from '../../parts/dialog.tsx';

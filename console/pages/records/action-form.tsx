@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { useCapabilities, useLimits } from '../../client/currencies.ts';
+import { useCapabilities, useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Checkbox, Field, Input, Select } from '../../parts/field.tsx';
 import type { ActionDraft, ActionField } from './action-fields.ts';

@@ -1,6 +1,6 @@
 import { ChevronDown, CornerDownRight, FastForward } from 'lucide-react';
 import { useState } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Path } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';

@@ -1,4 +1,4 @@
-import { useLimits } from '../../client/currencies.ts';
+import { useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import type { Beneficiary } from '../../generated/shapes.ts';
 import { Field, Input, isAbout } from '../../parts/field.tsx';

@@ -12,7 +12,6 @@ import { Time } from '../../parts/time.tsx';
 import { type Group, groupsOf, type Kind, kinds } from './timeline-groups.ts';
 import { TimelineRow } from './timeline-row.tsx';
 
-/** Polled: deliveries and automatic steps appear without a user action. */
 export function useTimeline(id: string): Read<TimelineAnswer> {
   return useRead<TimelineAnswer>(`app/timeline/${id}`);
 }

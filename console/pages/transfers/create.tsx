@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useCapabilities, useLimits } from '../../client/currencies.ts';
+import { useCapabilities, useLimits } from '../../client/capabilities.ts';
 import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { ApiProblem } from '../../client/request.ts';

@@ -1,6 +1,6 @@
 import { Search } from 'lucide-react';
 import { useId, useState } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { Checkbox } from '../../parts/field.tsx';
 import { Prose } from '../../parts/prose.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';

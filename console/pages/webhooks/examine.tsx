@@ -1,6 +1,6 @@
 import { ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Capabilities, Examination, Severity } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';

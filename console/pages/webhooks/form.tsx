@@ -1,4 +1,4 @@
-import { type Limits, useLimits } from '../../client/currencies.ts';
+import { type Limits, useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import type { Application, RetryProfile, Webhook } from '../../generated/shapes.ts';
 import { Field, Input, isAbout } from '../../parts/field.tsx';

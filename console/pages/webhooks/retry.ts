@@ -1,4 +1,4 @@
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import type { Capabilities, RetryProfile } from '../../generated/shapes.ts';
 import { sentenceCase } from '../../parts/text.ts';
 

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useCapabilities } from '../../client/currencies.ts';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { DeliveryDetail } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';

@@ -94,54 +94,44 @@ function acceptedMove(move: Change & { readonly row: ClockRow }): Accepted {
   return accepted([move], 'clock', move.row);
 }
 
-export const freezeClock: CommandKind<null> = {
-  name: 'clocks.freeze',
-  success: 'ok',
-  reads: readsClock,
-  decide: (_input, context, rows) => {
-    const { wallNow } = context;
-    const clock = readClock(rows, context);
-    const refusal = refuseBusy(clock);
-    if (refusal) return refusal;
-    const asNow: ClockRow = { ...clock, updatedAt: wallNow };
-    if (clock.status === 'frozen') return accepted([], 'clock', asNow);
-    const frozenAt = clockNow(clock, wallNow);
-    return acceptedMove(moveClock(clock, 'freeze', { status: 'frozen', frozenAt }, wallNow));
-  },
-};
+/** A command that changes the clock at once, unless a request is advancing it. */
+function clockCommand(
+  name: string,
+  decide: (clock: ClockRow, wallNow: Instant) => Accepted,
+): CommandKind<null> {
+  return {
+    name,
+    success: 'ok',
+    reads: readsClock,
+    decide: (_input, context, rows) => {
+      const clock = readClock(rows, context);
+      return refuseBusy(clock) ?? decide(clock, context.wallNow);
+    },
+  };
+}
 
-/** Returns to real time: the only move that may go backwards. */
+/** The response to a command that changes nothing shows the present time too. */
+function unchanged(clock: ClockRow, wallNow: Instant): Accepted {
+  const asNow: ClockRow = { ...clock, updatedAt: wallNow };
+  return accepted([], 'clock', asNow);
+}
+
+export const freezeClock = clockCommand('clocks.freeze', (clock, wallNow) => {
+  if (clock.status === 'frozen') return unchanged(clock, wallNow);
+  const frozenAt = clockNow(clock, wallNow);
+  return acceptedMove(moveClock(clock, 'freeze', { status: 'frozen', frozenAt }, wallNow));
+});
+
 /** A frozen clock runs on from its time. */
-export const resumeClock: CommandKind<null> = {
-  name: 'clocks.resume',
-  success: 'ok',
-  reads: readsClock,
-  decide: (_input, context, rows) => {
-    const { wallNow } = context;
-    const clock = readClock(rows, context);
-    const refusal = refuseBusy(clock);
-    if (refusal) return refusal;
-    const asNow: ClockRow = { ...clock, updatedAt: wallNow };
-    if (clock.status === 'running') return accepted([], 'clock', asNow);
-    const offsetMs = BigInt(clockNow(clock, wallNow) - wallNow);
-    return acceptedMove(moveClock(clock, 'resume', { status: 'running', frozenAt: null, offsetMs }, wallNow));
-  },
-};
+export const resumeClock = clockCommand('clocks.resume', (clock, wallNow) => {
+  if (clock.status === 'running') return unchanged(clock, wallNow);
+  const offsetMs = BigInt(clockNow(clock, wallNow) - wallNow);
+  return acceptedMove(moveClock(clock, 'resume', { status: 'running', frozenAt: null, offsetMs }, wallNow));
+});
 
-export const resetClock: CommandKind<null> = {
-  name: 'clocks.reset',
-  success: 'ok',
-  reads: readsClock,
-  decide: (_input, context, rows) => {
-    const { wallNow } = context;
-    const clock = readClock(rows, context);
-    const refusal = refuseBusy(clock);
-    if (refusal) return refusal;
-    return acceptedMove(
-      moveClock(clock, 'reset', { status: 'running', frozenAt: null, offsetMs: 0n }, wallNow),
-    );
-  },
-};
+export const resetClock = clockCommand('clocks.reset', (clock, wallNow) =>
+  acceptedMove(moveClock(clock, 'reset', { status: 'running', frozenAt: null, offsetMs: 0n }, wallNow)),
+);
 
 export interface BeginAdvance {
   /** The duration from now, or the target time. */
