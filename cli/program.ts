@@ -36,6 +36,7 @@ import { addTrigger } from './commands/trigger.ts';
 import { addUsers } from './commands/users.ts';
 import { addVerify } from './commands/verify.ts';
 import { addWebhookEndpoints } from './commands/webhook-endpoints.ts';
+import { addWebhookInbox } from './commands/webhook-inbox.ts';
 import { addWebhooks } from './commands/webhooks.ts';
 import { createRoot } from './root.ts';
 
@@ -66,6 +67,7 @@ export function createProgram(): Command {
   addListen(program);
   addTrigger(program);
   const webhooks = addWebhooks(program);
+  addWebhookInbox(webhooks);
   addWebhookEndpoints(webhooks);
   addSignatureCheck(webhooks);
   addExamine(webhooks);

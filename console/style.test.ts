@@ -59,7 +59,7 @@ const text: Readonly<Record<string, readonly string[]>> = {
   ink: [...surfaces, 'accent-soft', 'quiet-soft'],
   muted: [...surfaces, 'accent-soft', 'quiet-soft'],
   // Also placeholders, and disabled controls, which WCAG exempts.
-  faint: surfaces,
+  faint: [...surfaces, 'accent-soft'],
   accent: [...surfaces, 'accent-soft'],
   good: [...surfaces, 'good-soft'],
   bad: [...surfaces, 'bad-soft'],

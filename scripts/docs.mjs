@@ -110,11 +110,12 @@ function searchEntries() {
     names: operationId,
     text: summary,
   }));
-  return [...sections, ...operations].map((entry) => ({
-    ...entry,
-    excerpt:
-      entry.text.length > excerptLength ? `${entry.text.slice(0, excerptLength).trimEnd()}…` : entry.text,
-  }));
+  return [...sections, ...operations].map((entry) => {
+    // Descriptions of errors and operations are Markdown; the search shows plain text.
+    const text = entry.text.replaceAll('`', '');
+    const isLong = text.length > excerptLength;
+    return { ...entry, text, excerpt: isLong ? `${text.slice(0, excerptLength).trimEnd()}…` : text };
+  });
 }
 
 function readDocuments() {

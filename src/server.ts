@@ -11,13 +11,16 @@ import { openDatabase } from './db/open.ts';
 import { createReader } from './db/reader.ts';
 import type { AddressGuard } from './delivery/address-guard.ts';
 import type { Deliverer } from './delivery/deliverer.ts';
+import type { Inbox } from './delivery/inbox.ts';
 import { checkVaultSecret } from './delivery/signature.ts';
 import type { Engine } from './engine/engine.ts';
 import type { FaultCounter } from './engine/fault-counter.ts';
 import { Vault } from './engine/vault.ts';
 import { Drain } from './http/drain.ts';
 import type { EventStreams } from './http/event-stream.ts';
-import { listen } from './http/http-server.ts';
+import type { HeldRequests } from './http/held-requests.ts';
+import { listen, ownOrigin } from './http/http-server.ts';
+import { passkeyHostOf } from './identity/passkeys.ts';
 import { People } from './identity/people.ts';
 import type { Instant, Reader } from './kernel/table.ts';
 import { packageVersion } from './local/paths.ts';
@@ -48,6 +51,8 @@ export interface Server {
   readonly coverage: Coverage;
   readonly sealer: Sealer;
   readonly eventStreams: EventStreams;
+  readonly inbox: Inbox;
+  readonly heldRequests: HeldRequests;
   /** The bearer token of the operator API; undefined when this server has no operator API. */
   readonly operatorToken: string | undefined;
   readonly faults: FaultCounter;
@@ -79,7 +84,8 @@ export async function createServer(
     const secret = config.secret ?? (await ownSecret(config.dataDirectory));
     const vault = new Vault(secret);
     const isTls = config.publicUrl?.startsWith('https:') ?? false;
-    const people = new People({ database, secret, isTls, wallClock: Date.now });
+    const passkeyHost = passkeyHostOf(config.publicUrl);
+    const people = new People({ database, secret, isTls, passkeyHost, wallClock: Date.now });
     const foundation = createFoundation({
       ...{ config, database, telemetry, vault, people },
       onError: (error, what) => log?.warn({ err: error }, what),
@@ -111,11 +117,22 @@ function assemble(foundation: Foundation): Startable {
   const app = createHttp(foundation, parts, operatorToken, () => isDraining);
   const drain = new Drain(app);
   const { engine, reader, guard, deliverer, examinations, requestLog, coverage } = parts;
-  const { sealer, eventStreams, faults, operator, snapshots } = parts;
+  const { sealer, eventStreams, inbox, heldRequests, faults, operator, snapshots } = parts;
   let workers: Workers | undefined;
   return {
     ...{ app, database, engine, reader, vault, guard, people, wallClock, deliverer, examinations },
-    ...{ requestLog, coverage, sealer, eventStreams, operatorToken, faults, operator, snapshots },
+    ...{
+      requestLog,
+      coverage,
+      sealer,
+      eventStreams,
+      inbox,
+      heldRequests,
+      operatorToken,
+      faults,
+      operator,
+      snapshots,
+    },
     start: async () => {
       void removeLeftovers(Date.now()).catch((error) => onError(error, 'removing temporary files failed'));
       if (config.role !== 'api') workers = await startWorkers(foundation, parts, app.log);
@@ -125,6 +142,7 @@ function assemble(foundation: Foundation): Startable {
       const host = isWildcard(config.host) ? 'localhost' : config.host;
       const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
       address.current = config.publicUrl ?? local;
+      parts.sender.openInboxes(ownOrigin(app.server));
       return local;
     },
     close: async (beforeClose) => {
@@ -153,6 +171,9 @@ async function stop(parts: Parts, drain: Drain, workers: Workers | undefined): P
   await workers?.stopTimers();
   // Event streams never end by themselves, so close them before waiting for the open requests.
   parts.eventStreams.close();
+  // Inboxes get nothing more, and respond to what they hold.
+  parts.sender.closeInboxes();
+  parts.heldRequests.close();
   await drain.close();
   await parts.deliveries.stop();
   await parts.deliverer.stop();

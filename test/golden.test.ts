@@ -35,6 +35,7 @@ import { balancesTable, ledgerEntriesTable } from '../src/resources/ledger/table
 import { keyUsesTable, numberedRequestsTable, requestMinutesTable } from '../src/resources/requests/table.ts';
 import { settlementLinesTable } from '../src/resources/settlements/table.ts';
 import { attemptsTable, deliveriesTable } from '../src/resources/webhooks/delivery-table.ts';
+import { examinationsTable } from '../src/resources/webhooks/examination-table.ts';
 import { webhookHealthTable } from '../src/resources/webhooks/table.ts';
 import type { Server } from '../src/server.ts';
 import { type Exchange, runExamples } from './contract/walk.ts';
@@ -265,6 +266,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       deliveriesTable,
       attemptsTable,
       webhookHealthTable,
+      examinationsTable,
       auditTable,
       timersTable,
       eventsTable,

@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import type { ListPaymentsQuery, Payment, PaymentAdvance, PaymentCreate } from '../../sdk/client.ts';
+import type {
+  ListPaymentsQuery,
+  Payment,
+  PaymentAdvance,
+  PaymentCreate,
+  PaymentUpdate,
+} from '../../sdk/client.ts';
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
@@ -28,6 +34,14 @@ interface AdvanceOptions extends AmountOptions {
   readonly failureCode?: string;
 }
 
+interface UpdateOptions {
+  readonly description?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly clear?: readonly string[];
+}
+
+const clearable = ['description', 'metadata'];
+
 interface ListOptions extends PageOptions {
   readonly status?: string;
   readonly customer?: string;
@@ -37,6 +51,7 @@ export function addPayments(program: Command): void {
   const payments = group(program, 'payments', 'Create payments and advance them through their lifecycle');
   addCreate(payments);
   addAdvance(payments);
+  addUpdate(payments);
   declareRefund(payments, 'refund <id>', 'payments refund');
   addList(payments);
   addGet(payments);
@@ -120,6 +135,32 @@ function addAdvance(payments: Command): void {
       const amount = await paymentAmount(sandbank, id, options);
       const body = withoutUndefined({ ...step, amount, failureCode: options.failureCode }) as PaymentAdvance;
       const payment = await sandbank.payments.advance(id, body);
+      session.out.show(payment, () => paymentText(payment));
+      return undefined;
+    },
+  });
+}
+
+function addUpdate(payments: Command): void {
+  declare<UpdateOptions>(payments, 'update <id>', {
+    summary: 'Change the description or metadata of a payment',
+    options: [
+      ['--description <text>', 'new description'],
+      ['--metadata <name=value>', 'replaces all metadata; may be repeated', pairs],
+      ['--clear <fields>', `fields to clear: ${clearable.join(', ')}`, listOf(clearable)],
+    ],
+    examples: [
+      ['payments update pay_... --metadata order=42'],
+      ['payments update pay_... --clear description'],
+    ],
+    run: async (session, { description, metadata, clear = [] }, id = '') => {
+      const body = {
+        ...withoutUndefined({ description, metadata }),
+        ...(clear.includes('description') ? { description: null } : {}),
+        ...(clear.includes('metadata') ? { metadata: {} } : {}),
+      } as PaymentUpdate;
+      if (Object.keys(body).length === 0) throw wrongUsage('Pass at least one field to change.');
+      const payment = await (await session.sandbank()).payments.update(id, body);
       session.out.show(payment, () => paymentText(payment));
       return undefined;
     },

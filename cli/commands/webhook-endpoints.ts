@@ -5,7 +5,7 @@ import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
-import { choice, duration, listOf, whole } from '../reading.ts';
+import { choice, duration, listOf, pairs, whole } from '../reading.ts';
 
 interface UpdateOptions {
   readonly endpoint?: string;
@@ -13,6 +13,8 @@ interface UpdateOptions {
   readonly description?: string;
   readonly retryProfile?: WebhookUpdate['retryProfile'];
   readonly concurrency?: number;
+  readonly header?: Readonly<Record<string, string>>;
+  readonly headers: boolean;
 }
 
 const concurrencyMax = 64;
@@ -41,18 +43,22 @@ export function addWebhookEndpoints(webhooks: Command): void {
       ['--description <text>', 'description for people; empty clears it'],
       ['--retry-profile <name>', 'standard, fast or none', choice(...fieldValues.updateWebhook.retryProfile)],
       ['--concurrency <count>', 'requests in flight at once', whole(1, concurrencyMax)],
+      ['--header <name=value>', 'custom header; repeatable, and replaces all previous ones', pairs],
+      ['--no-headers', 'remove the custom headers'],
     ],
     examples: [
       ["webhooks update whk_... --events 'payment.*,refund.succeeded'"],
       ['webhooks update whk_... --endpoint https://example.test/hooks --retry-profile fast'],
     ],
-    run: async (session, { endpoint, events, description, retryProfile, concurrency }, id = '') => {
+    run: async (session, options, id = '') => {
+      const { endpoint, events, description, retryProfile, concurrency, header, headers } = options;
       const body = withoutUndefined({
         url: endpoint,
         eventTypes: events as readonly EventFilter[] | undefined,
         description: description === '' ? null : description,
         retryProfile,
         maxConcurrency: concurrency,
+        headers: headers ? header : {},
       });
       if (Object.keys(body).length === 0) throw wrongUsage('Pass at least one setting to change.');
       const webhook = await (await session.sandbank()).webhooks.update(id, body);
@@ -74,6 +80,15 @@ export function addWebhookEndpoints(webhooks: Command): void {
     examples: [['webhooks disable whk_...']],
     run: async (session, _options, id = '') => {
       const webhook = await (await session.sandbank()).webhooks.disable(id);
+      session.out.show(webhook, () => webhookText(webhook));
+      return undefined;
+    },
+  });
+  declare(webhooks, 'delete <id>', {
+    summary: 'Delete an endpoint; its pending deliveries end, and their history stays',
+    examples: [['webhooks delete whk_...']],
+    run: async (session, _options, id = '') => {
+      const webhook = await (await session.sandbank()).webhooks.delete(id);
       session.out.show(webhook, () => webhookText(webhook));
       return undefined;
     },
@@ -107,6 +122,7 @@ function webhookText(webhook: Shown): string {
     ['events', eventTypes.join(', ')],
     ['retries', retryProfile],
     ['concurrency', maxConcurrency],
+    ['headers', webhook.headerNames.length === 0 ? undefined : webhook.headerNames.join(', ')],
     ['old secret until', webhook.previousSecretExpiresAt],
     ['failing since', health?.failingSince],
     ['last success', health?.lastSuccessAt],

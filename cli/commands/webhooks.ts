@@ -5,13 +5,14 @@ import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
 import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
 import { type Exit, exits } from '../problem.ts';
-import { choice, listOf } from '../reading.ts';
+import { choice, listOf, pairs } from '../reading.ts';
 
 interface CreateOptions {
   readonly events?: readonly string[];
   readonly description?: string;
   readonly retryProfile?: WebhookCreate['retryProfile'];
   readonly secret?: string;
+  readonly header?: Readonly<Record<string, string>>;
 }
 
 export function addWebhooks(program: Command): Command {
@@ -19,7 +20,7 @@ export function addWebhooks(program: Command): Command {
   declare<PageOptions & { readonly status?: string }>(webhooks, 'list', {
     summary: 'List the endpoints of the application, newest first',
     options: [
-      ['--status <state>', 'enabled or disabled', choice(...fieldValues.listWebhooks.status)],
+      ['--status <state>', 'enabled, disabled or deleted', choice(...fieldValues.listWebhooks.status)],
       ...pageOptions,
     ],
     examples: [['webhooks list']],
@@ -47,15 +48,17 @@ export function addWebhooks(program: Command): Command {
       ['--description <text>', 'description for people'],
       ['--retry-profile <name>', 'standard, fast or none', choice(...fieldValues.createWebhook.retryProfile)],
       ['--secret <whsec>', 'use this secret instead of a generated one'],
+      ['--header <name=value>', 'custom header of each request; repeatable', pairs],
     ],
     examples: [["webhooks create https://example.test/hooks --events 'payment.*'"]],
-    run: async (session, { events, description, retryProfile, secret }, url = '') => {
+    run: async (session, { events, description, retryProfile, secret, header }, url = '') => {
       const body = withoutUndefined({
         url,
         eventTypes: events as readonly EventFilter[] | undefined,
         description,
         retryProfile,
         secret,
+        headers: header,
       });
       const webhook = await (await session.sandbank()).webhooks.create(body as WebhookCreate);
       session.out.show(webhook, () =>

@@ -10,6 +10,11 @@ export function formatAmount(amount: Minor, currency: string): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** 123456, 'EUR' -> '1234.56', as the value of an input. */
+export function editableAmount(amount: Minor, currency: string): string {
+  return decimalText(amount, exponentOf(currency));
+}
+
 /** '123456', 'EUR' -> '1,234.56 EUR'. */
 export function amountText(amount: Minor, currency: string): string {
   return `${formatAmount(amount, currency)} ${currency}`;

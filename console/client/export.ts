@@ -5,10 +5,10 @@ import { get, type Path, type Query, type Scope } from './request.ts';
 export const rowsExportedMax = 10_000;
 const rowsPerPage = 100;
 
-type Row = Readonly<Record<string, unknown>>;
+export type ExportedRow = Readonly<Record<string, unknown>>;
 
 /** All rows of a list with its filters, page by page, up to the maximum. */
-export async function readAll(
+export async function readAll<Row>(
   path: Path,
   filters: Query,
   scope: Scope,
@@ -26,21 +26,21 @@ export async function readAll(
 }
 
 /** Rows as CSV with a column for every field that any row has. Nested fields get names such as `paymentMethod.type`. */
-export function csvOf(rows: readonly Row[]): string {
-  const flat = rows.map((row) => new Map(cellsOf(row)));
+export function csvOf(rows: readonly object[]): string {
+  const flat = rows.map((row) => new Map(cellsOf(row as ExportedRow)));
   const columns = [...new Set(flat.flatMap((cells) => [...cells.keys()]))];
   const lines = flat.map((cells) => columns.map((column) => quoted(cells.get(column) ?? '')).join(','));
   return `${[columns.map(quoted).join(','), ...lines].join('\r\n')}\r\n`;
 }
 
-/** Fields of the envelope, which are the same in every row. */
-const omitted = new Set(['object', 'sandbox', 'requestId', 'allowedActions']);
+/** Fields of the envelope, which are the same in every row, and parts of secrets, which do not belong in a spreadsheet. */
+const omitted = new Set(['object', 'sandbox', 'requestId', 'allowedActions', 'secretHint', 'lastFour']);
 
-function cellsOf(row: Row, prefix = ''): readonly (readonly [string, string])[] {
+function cellsOf(row: ExportedRow, prefix = ''): readonly (readonly [string, string])[] {
   return Object.entries(row).flatMap(([name, value]) => {
     if (prefix === '' && omitted.has(name)) return [];
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return cellsOf(value as Row, `${prefix}${name}.`);
+      return cellsOf(value as ExportedRow, `${prefix}${name}.`);
     return [[`${prefix}${name}`, cellText(value)] as const];
   });
 }

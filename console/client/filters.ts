@@ -45,7 +45,7 @@ export function useOpenCreated(): (page: string) => Promise<void> {
     if (search.create !== undefined)
       await navigate({
         to: '.',
-        search: { ...search, create: undefined },
+        search: { ...search, create: undefined, like: undefined },
         replace: true,
         resetScroll: false,
       });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ClockReading, formatInstant, formatRelative, formatStamp, timeAt } from './now.ts';
+import { type ClockReading, formatInstant, formatPast, formatRelative, formatStamp, timeAt } from './now.ts';
 
 const now = Date.parse('2026-09-30T14:05:09.500Z');
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
@@ -105,5 +105,21 @@ describe('timeAt', () => {
     ['a frozen clock does not move', reading('frozen'), 'application', now + 90_000, read],
   ])('%s', (_, clock, kind, wallMs, expected) => {
     expect(timeAt(kind, clock, wallMs)).toBe(expected);
+  });
+});
+
+describe('a past instant', () => {
+  const now = Date.parse('2026-11-18T15:39:25.000Z');
+
+  test.each([
+    [-300_000, '5 minutes ago'],
+    [-1_000, 'just now'],
+    // The displayed clock lags behind: nothing that has happened is ahead of it.
+    [13_000, 'just now'],
+    [60_000, 'just now'],
+    // The application clock was set back.
+    [60_001, undefined],
+  ])('%d ms from now is %s', (distance, text) => {
+    expect(formatPast(now + distance, now)).toBe(text);
   });
 });

@@ -50,6 +50,18 @@ export function formatRelative(instantMs: number, nowMs: number): string {
   return difference >= 1_000 ? relative.format(Math.trunc(difference / 1_000), 'second') : 'just now';
 }
 
+// The displayed clock is updated in steps and may be this far behind.
+const behindMsMax = 60_000;
+
+/**
+ * '5 minutes ago', 'just now'. Undefined for an instant ahead of the clock, which was set back since: "created in 3 days" would be
+ * absurd.
+ */
+export function formatPast(instantMs: number, nowMs: number): string | undefined {
+  if (instantMs > nowMs + behindMsMax) return undefined;
+  return formatRelative(Math.min(instantMs, nowMs), nowMs);
+}
+
 type Part = 'day' | 'dayOfYear' | 'minute' | 'second';
 
 const options: Readonly<Record<Part, Intl.DateTimeFormatOptions>> = {

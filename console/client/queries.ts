@@ -13,6 +13,7 @@ import { useHeldRows } from './held-rows.ts';
 import { IdempotencyKey } from './idempotency.ts';
 import {
   type ApiProblem,
+  type ApiRequest,
   asProblem,
   get,
   isReachable,
@@ -21,6 +22,7 @@ import {
   post,
   type Query,
   type Scope,
+  writeRequest,
 } from './request.ts';
 import { useScope } from './scope.ts';
 import { nextPage, type Page, previousPage } from './search-params.ts';
@@ -76,8 +78,9 @@ export function createQueryClient(onSessionMissing: (client: QueryClient) => voi
   const watch = (error: unknown) => {
     const { code } = asProblem(error);
     if (code === 'session_missing') onSessionMissing(client);
-    // The record may still exist and the person's membership may be gone: reload the session to find out.
-    if (code === 'resource_not_found') void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    // The record may still exist and the person's membership or access may be gone: reload the session to find out.
+    if (code === 'resource_not_found' || code === 'two_factor_required')
+      void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
   };
   client.getQueryCache().config.onError = watch;
   client.getMutationCache().config.onError = watch;
@@ -134,6 +137,8 @@ export interface Paging {
 
 export interface PagedList<T> extends Read<List<T>> {
   readonly rows: readonly T[];
+  /** Identifies the list, its filters and the page. */
+  readonly query: string;
   /** Rows that arrived while the person was scrolled down; `<NewRows {...list} />` shows them. */
   readonly newCount: number;
   readonly showNew: () => void;
@@ -171,6 +176,7 @@ export function useList<T>(
   return {
     ...read,
     rows,
+    query: key,
     newCount,
     showNew: () => window.scrollTo({ top: 0 }),
     paging: {
@@ -191,6 +197,8 @@ function rowKey(row: unknown): string {
 export interface Write<Result, Body> {
   /** Resolves with the response, or with undefined after an error, which is then in `problem`. */
   readonly write: (body: Body, path?: Path) => Promise<Result | undefined>;
+  /** The request that `write(body)` sends, for its code; null without a body. */
+  readonly request: (body: Body | undefined) => ApiRequest | null;
   readonly isBusy: boolean;
   readonly problem: ApiProblem | null;
   readonly response: Result | undefined;
@@ -235,6 +243,7 @@ export function useWrite<Result, Body = unknown>(
   });
   return {
     write: (body, target = path) => mutation.mutateAsync({ body, path: target }).catch(() => undefined),
+    request: (body) => (body === undefined ? null : writeRequest(path, body)),
     isBusy: mutation.isPending,
     problem: mutation.error,
     response: mutation.data,
@@ -265,4 +274,6 @@ export const sessionQuery = {
   queryKey: keys.read('session', noScope),
   queryFn: ({ signal }: { signal: AbortSignal }) => get<Session>('session', {}, noScope, signal),
   staleTime: 60_000,
+  // Each response is a new value: a session that ended twice opens the sign-in form twice.
+  structuralSharing: false,
 };

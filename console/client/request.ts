@@ -13,6 +13,24 @@ export interface Scope {
 
 export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
+/** A request of the public API: the console sends it with a session, a code sample with an API key. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below `/_api/`, for example `developer_api_payments`. */
+  readonly path: string;
+  /** Without the question mark. */
+  readonly query?: string;
+  /** The text of the body of a POST. */
+  readonly body?: string;
+}
+
+/** A response of any status. */
+export interface Exchange {
+  readonly status: number;
+  readonly durationMs: number;
+  readonly body: unknown;
+}
+
 export const noScope: Scope = { orgId: null, appId: null };
 const timeoutMs = 60_000;
 
@@ -74,12 +92,16 @@ export function isReachable(path: Path, scope: Scope): boolean {
 
 export function apiUrl(path: Path, scope: Scope, query: Query = {}): string {
   const rest = path.startsWith('session') ? path : `${baseOf(path, scope)}${path.slice(3)}`;
+  const text = queryText(query);
+  return `/console/api/${rest}${text === '' ? '' : `?${text}`}`;
+}
+
+function queryText(query: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
   }
-  const text = search.toString();
-  return `/console/api/${rest}${text === '' ? '' : `?${text}`}`;
+  return search.toString();
 }
 
 function baseOf(path: Path, { orgId, appId }: Scope): string {
@@ -103,25 +125,68 @@ export function post<T>(
 ): Promise<T> {
   const headers: Record<string, string> = { 'Content-Type': 'application/json' };
   if (idempotencyKey !== undefined) headers['Idempotency-Key'] = idempotencyKey;
-  return send<T>(apiUrl(path, scope), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
+  return send<T>(apiUrl(path, scope), { method: 'POST', headers, body: bodyText(body) });
+}
+
+/** The text of a body as `post` sends it. */
+function bodyText(body: unknown): string {
+  return JSON.stringify(body ?? {});
+}
+
+export function readRequest(path: string, query: Query = {}): ApiRequest {
+  const text = queryText(query);
+  return { method: 'GET', path, ...(text === '' ? {} : { query: text }) };
+}
+
+export function postRequest(path: string, body: unknown): ApiRequest {
+  return { method: 'POST', path, body: bodyText(body) };
+}
+
+/** The request that `post(path, body)` sends; null for routes that only the console has. */
+export function writeRequest(path: Path, body: unknown): ApiRequest | null {
+  return path.startsWith('app/developer_api_') ? postRequest(path.slice('app/'.length), body) : null;
+}
+
+/** Sends the request with the person's session, and resolves with the response also if it is an error. */
+export async function exchange(request: ApiRequest, scope: Scope): Promise<Exchange> {
+  const { method, path, query, body = '{}' } = request;
+  const url = `${apiUrl(`app/${path}`, scope)}${query ? `?${query}` : ''}`;
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() };
+  const startedAt = performance.now();
+  const response = await reach(url, method === 'GET' ? { method } : { method, headers, body });
+  const text = await response.text().catch(() => {
+    throw unreachable();
+  });
+  return { status: response.status, durationMs: performance.now() - startedAt, body: jsonOrText(text) };
+}
+
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 async function send<T>(url: string, init: RequestInit): Promise<T> {
-  const timeout = AbortSignal.timeout(init.method === 'GET' ? timeoutMs / 2 : timeoutMs);
-  const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
-  let response: Response;
-  try {
-    response = await fetch(url, { credentials: 'same-origin', ...init, signal });
-  } catch (cause) {
-    if (init.signal?.aborted) throw cause;
-    throw unreachable();
-  }
+  const response = await reach(url, init);
   const body: unknown = await response.json().catch((cause: unknown) => {
     if (init.signal?.aborted) throw cause;
     return undefined;
   });
   if (response.ok && body !== undefined) return body as T;
   throw problemOf(response, body);
+}
+
+async function reach(url: string, init: RequestInit): Promise<Response> {
+  const timeout = AbortSignal.timeout(init.method === 'GET' ? timeoutMs / 2 : timeoutMs);
+  const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+  try {
+    return await fetch(url, { credentials: 'same-origin', ...init, signal });
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    throw unreachable();
+  }
 }
 
 /** The problem in a response that is not JSON on success, such as CSV or XML. */

@@ -1,7 +1,11 @@
 import { Clock3, Play, Snowflake } from 'lucide-react';
-import { useContext, useState } from 'react';
+import { lazy, Suspense, useContext, useEffect, useRef, useState } from 'react';
 import { ClockContext, formatInstant, formatStamp, useNow } from '../client/now.ts';
 import { useWrite } from '../client/queries.ts';
+import { postRequest, readRequest } from '../client/request.ts';
+import { localZoneName, setZone, useZone } from '../client/zone.ts';
+import { CodeButton } from '../code/code-button.tsx';
+import type { NamedRequest } from '../code/requests-dialog.tsx';
 import type { Clock, ClockAdvanced } from '../generated/shapes.ts';
 import { Button } from '../parts/button.tsx';
 import { ConfirmDialog } from '../parts/dialog.tsx';
@@ -13,7 +17,10 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { classes, pluralize } from '../parts/text.ts';
 import { describeOffset, instantOfInput } from './clock-offset.ts';
 import { EffectList } from './effects.tsx';
+import { FastForwardSkeleton } from './schedule/fast-forward-skeleton.tsx';
 import { useAllowed } from './session.tsx';
+
+const FastForward = lazy(() => import('./schedule/fast-forward.tsx'));
 
 type Advance = { readonly seconds: number } | { readonly to: string };
 
@@ -63,6 +70,23 @@ export function ClockControl() {
   );
 }
 
+/** The requests of the panel's buttons. */
+function clockRequests({ status }: Clock, to: string): readonly NamedRequest[] {
+  const post = (action: string, body: unknown = {}) => postRequest(`developer_api_clock/${action}`, body);
+  return [
+    ...(to === '' ? [] : [{ label: 'Advance to', request: post('advance', { to: instantOfInput(to) }) }]),
+    ...steps.map(({ label, seconds }) => ({
+      label: `Advance ${label}`,
+      request: post('advance', { seconds }),
+    })),
+    status === 'frozen'
+      ? { label: 'Resume', request: post('resume') }
+      : { label: 'Freeze', request: post('freeze') },
+    { label: 'Reset', request: post('reset') },
+    { label: 'Retrieve clock', request: readRequest('developer_api_clock') },
+  ];
+}
+
 function CurrentTime({ isShort = false }: { readonly isShort?: boolean }) {
   const now = useNow('application', 1_000);
   return <>{isShort ? formatStamp(now, now) : formatInstant(now)}</>;
@@ -86,13 +110,17 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
     <div className="flex flex-col gap-4">
       <div>
         <div className="flex items-center justify-between gap-2">
-          <h2 className="font-semibold">Application time</h2>
+          <h2 className="mr-auto font-semibold">Application time</h2>
+          <CodeButton title="Clock" requests={clockRequests(clock, to)} />
           <StatusBadge status={clock.status} />
         </div>
         <p className="mt-1 text-lg tabular-nums">
           <CurrentTime />
         </p>
-        <p className="text-sm text-muted">{describeOffset(clock)}</p>
+        <p className="flex flex-wrap justify-between gap-x-3 text-sm text-muted">
+          {describeOffset(clock)}
+          <ZoneSwitch />
+        </p>
       </div>
       {mayWrite ? (
         <>
@@ -147,10 +175,22 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
       ) : (
         <p className="text-sm text-muted">Your role can view the clock but not change it.</p>
       )}
+      <Suspense fallback={<FastForwardSkeleton />}>
+        <FastForward
+          isBusy={isBusy}
+          onNavigate={onNavigate}
+          onAdvance={
+            mayWrite
+              ? (instant) => start(() => advance.write({ to: new Date(instant).toISOString() }))
+              : undefined
+          }
+        />
+      </Suspense>
       {isBusy ? <Progress label="Advancing the clock" value={null} /> : null}
       {problem ? <ProblemBanner problem={problem} /> : null}
       {advance.response && !isBusy ? (
         <Outcome
+          key={advance.response.requestId}
           result={advance.response}
           onContinue={(until) => void advance.write({ to: until })}
           onNavigate={onNavigate}
@@ -164,10 +204,26 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
         isBusy={reset.isBusy}
         problem={reset.problem}
         onConfirm={() => void reset.write({})}
+        code={reset.request({})}
       >
         Resets the clock to the current time. Nothing is undone: records keep their timestamps.
       </ConfirmDialog>
     </div>
+  );
+}
+
+/** The zone of all times in the console, where it is not that of the API anyway. */
+function ZoneSwitch() {
+  const zone = useZone();
+  if (localZoneName === 'UTC') return null;
+  return (
+    <button
+      type="button"
+      className="text-accent underline-offset-2 hover:underline"
+      onClick={() => setZone(zone === 'utc' ? 'local' : 'utc')}
+    >
+      Show times in {zone === 'utc' ? localZoneName : 'UTC'}
+    </button>
   );
 }
 
@@ -179,8 +235,13 @@ interface OutcomeProps {
 
 function Outcome({ result, onContinue, onNavigate }: OutcomeProps) {
   const { left } = result;
+  const section = useRef<HTMLElement>(null);
+  // The panel may be longer than the window.
+  useEffect(() => {
+    section.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
-    <section aria-live="polite" className="flex flex-col gap-3 border-t pt-3">
+    <section ref={section} aria-live="polite" className="flex flex-col gap-3 border-t pt-3">
       <h3 className="font-semibold">
         {result.happened.length === 0
           ? 'Nothing was due'

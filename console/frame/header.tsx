@@ -44,12 +44,12 @@ export function Header({ applications, selected, onDrawer, onSearch }: HeaderPro
       />
       <Switcher applications={applications} selected={selected} />
       <span
-        className="rounded-sm bg-warn-soft px-1.5 py-0.5 text-xs font-semibold text-warn"
+        className="rounded-sm bg-warn-soft px-1.5 py-0.5 text-xs font-semibold text-warn max-sm:hidden"
         title="No real money moves here"
       >
         Sandbox
       </span>
-      <div className="ml-auto flex items-center gap-1 sm:gap-2">
+      <div className="ml-auto flex shrink-0 items-center gap-1 sm:gap-2">
         <button
           type="button"
           onClick={onSearch}
@@ -69,7 +69,7 @@ export function Header({ applications, selected, onDrawer, onSearch }: HeaderPro
         />
         {selected === undefined ? null : <LiveControl />}
         {selected === undefined ? null : <ClockControl />}
-        <ThemeSwitch className="max-sm:hidden" />
+        <ThemeSwitch className="max-xl:hidden" />
         <AccountMenu />
       </div>
     </header>
@@ -96,14 +96,19 @@ function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' |
           className="flex h-10 min-w-0 items-center gap-1.5 rounded-md px-2 text-left hover:bg-hover"
           {...(isWide ? { title: wideTitle(selected?.name) } : {})}
         >
-          <span className="flex min-w-0 items-center gap-1 max-sm:flex-col max-sm:items-start max-sm:gap-0 max-sm:leading-tight">
+          {/* On a phone the application is above the organization, and the label beside it is below. */}
+          <span className="flex min-w-0 items-center gap-1 max-sm:flex-col-reverse max-sm:items-start max-sm:gap-0 max-sm:leading-tight">
             <span className="sr-only">Organization and application: </span>
-            <span className="max-w-40 truncate font-medium max-sm:max-w-18 max-sm:text-xs">
-              {organization?.name}
+            <span className="flex max-w-full min-w-0 gap-1 font-medium max-sm:text-xs max-sm:font-normal max-sm:text-muted">
+              <span className="max-w-40 min-w-0 truncate">{organization?.name}</span>
+              <span className="font-semibold text-warn sm:hidden">Sandbox</span>
             </span>
             <ChevronRight aria-hidden size={14} className="shrink-0 text-faint max-sm:hidden" />
             <span
-              className={classes('max-w-40 truncate max-sm:max-w-18', isWide ? 'text-faint' : 'font-medium')}
+              className={classes(
+                'max-w-40 min-w-0 truncate max-sm:max-w-full',
+                isWide ? 'text-faint' : 'font-medium',
+              )}
             >
               {selected?.name ?? 'No application'}
             </span>
@@ -170,7 +175,7 @@ function isTheme(value: string): value is ThemeChoice {
   return themes.some((theme) => theme.value === value);
 }
 
-/** Hidden on phones, where the account menu contains the theme. */
+/** Hidden where the header is narrow: there the account menu contains the theme. */
 export function ThemeSwitch({ className = '' }: { readonly className?: string }) {
   const theme = useTheme();
   const Icon = theme === 'dark' ? Moon : theme === 'light' ? Sun : Monitor;
@@ -208,7 +213,7 @@ function AccountMenu() {
       <MenuItem icon={<UserRound aria-hidden size={15} />} onSelect={() => void navigate({ to: '/account' })}>
         Account
       </MenuItem>
-      <div className="sm:hidden">
+      <div className="xl:hidden">
         <MenuSeparator />
         <MenuRadioGroup
           label="Theme"

@@ -1,12 +1,13 @@
 import { Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { Boxes } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { LiveProvider } from '../client/live.tsx';
 import { ClockContext, type ClockReading } from '../client/now.ts';
 import { useRead } from '../client/queries.ts';
 import { ScopeContext } from '../client/scope.ts';
 import { useZone } from '../client/zone.ts';
 import type { Application, Clock } from '../generated/shapes.ts';
+import { TwoFactorRequired } from '../pages/organization/two-factor-required.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
@@ -21,15 +22,18 @@ import { PaletteHost } from './palette-host.tsx';
 import { useAllowed, useSession } from './session.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { Drawer, Sidebar } from './sidebar.tsx';
-import { Strips } from './strips.tsx';
+import { Strips, useStripsKnown } from './strips.tsx';
 
 /** Everything inside an organization: scope, sidebar, header and the page. */
 export function Layout() {
   const params: { orgId?: string } = useParams({ strict: false });
   const orgId = params.orgId ?? '';
-  const { organizations } = useSession();
+  const { organizations, person } = useSession();
   const scope = useMemo(() => ({ orgId, appId: null }), [orgId]);
-  if (!organizations.some(({ id }) => id === orgId)) return <NotFound />;
+  const organization = organizations.find(({ id }) => id === orgId);
+  if (organization === undefined) return <NotFound />;
+  if (organization.requiresTwoFactor && !person?.twoFactor)
+    return <TwoFactorRequired orgId={orgId} name={organization.name} />;
   return (
     <ScopeContext value={scope}>
       <Organization key={orgId} orgId={orgId} />
@@ -47,10 +51,8 @@ function Organization({ orgId }: { readonly orgId: string }) {
     <ScopeContext value={scope}>
       <LiveProvider>
         <ClockProvider>
-          <Shell applications={state.applications} selected={state.selected}>
-            {state.isLoading ? (
-              <PageSkeleton />
-            ) : state.problem && state.selected === undefined ? (
+          <Shell applications={state.applications} selected={state.selected} isLoading={state.isLoading}>
+            {state.isLoading ? null : state.problem && state.selected === undefined ? (
               <ProblemBanner problem={state.problem} onRetry={state.refresh} />
             ) : (
               <Page key={zone} hasApplication={appId !== null} />
@@ -63,7 +65,7 @@ function Organization({ orgId }: { readonly orgId: string }) {
 }
 
 /** Reads the application clock once for all times on the page. */
-function ClockProvider({ children }: { readonly children: React.ReactNode }) {
+function ClockProvider({ children }: { readonly children: ReactNode }) {
   const { data } = useRead<Clock>('app/developer_api_clock', {}, { everyMs: 60_000 });
   const reading = useMemo<ClockReading | null>(
     () => (data === undefined ? null : { clock: data, readAtMs: Date.now() }),
@@ -75,10 +77,16 @@ function ClockProvider({ children }: { readonly children: React.ReactNode }) {
 interface ShellProps {
   readonly applications: readonly Application[];
   readonly selected: Application | undefined;
-  readonly children: React.ReactNode;
+  readonly isLoading: boolean;
+  readonly children: ReactNode;
 }
 
-function Shell({ applications, selected, children }: ShellProps) {
+const content = 'mx-auto max-w-[76rem] px-4 sm:px-8';
+
+/** The page is rendered at once, so that it loads its data, and shown when no strip above it moves it any more. */
+function Shell({ applications, selected, isLoading, children }: ShellProps) {
+  const areStripsKnown = useStripsKnown();
+  const isShown = !isLoading && (areStripsKnown || selected === undefined);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   return (
@@ -99,7 +107,16 @@ function Shell({ applications, selected, children }: ShellProps) {
           onSearch={() => setPaletteOpen(true)}
         />
         {selected === undefined ? null : <Strips />}
-        <main id="main" tabIndex={-1} className="mx-auto max-w-[76rem] px-4 pt-6 pb-20 sm:px-8">
+        {isShown ? null : (
+          <div className={`${content} pt-6`}>
+            <PageSkeleton />
+          </div>
+        )}
+        <main
+          id="main"
+          tabIndex={-1}
+          className={`${content} ${isShown ? 'pt-6 pb-20' : 'invisible h-0 overflow-hidden'}`}
+        >
           {selected?.status === 'archived' ? (
             <p className="mb-5 rounded-md bg-warn-soft px-3.5 py-2 text-warn">
               This application is archived. Its records are readable, but nothing can be created.

@@ -31,12 +31,13 @@ export function LiveControl() {
           <span className={classes('size-2 rounded-full group-hover:invisible', dot)} />
           <Icon size={14} className="absolute hidden group-hover:block" />
         </span>
-        <span className="max-md:hidden">{label}</span>
+        <span className="max-xl:hidden">{label}</span>
       </button>
       <IconButton
         label="Refresh"
         icon={<RotateCw aria-hidden size={16} className={classes(isRefreshing && 'animate-spin')} />}
         onClick={refresh}
+        className="max-sm:hidden"
       />
     </div>
   );

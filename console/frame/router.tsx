@@ -10,7 +10,8 @@ import {
 import { PageSkeleton } from '../parts/skeleton.tsx';
 import { ErrorPage, NotFound, NotFoundPage } from './fallback.tsx';
 import { Layout } from './layout.tsx';
-import { RequirePerson, useSession } from './session.tsx';
+import { RequirePerson } from './require-person.tsx';
+import { useSession } from './session.tsx';
 
 /** Every page is a separate module, loaded on its first visit. Search params are plain text, never JSON. */
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
@@ -107,6 +108,7 @@ const organizationRoutes = [
   page('reconciliation', () => import('../pages/reconciliation.tsx'), 'Reconciliation'),
   page('webhooks', () => import('../pages/webhooks/list.tsx'), 'WebhookList'),
   page('webhooks/$id', () => import('../pages/webhooks/detail.tsx'), 'WebhookDetail'),
+  page('webhooks/$id/inbox', () => import('../pages/inbox/page.tsx'), 'InboxPage'),
   page('deliveries/$id', () => import('../pages/deliveries/detail.tsx'), 'DeliveryDetail'),
   page('events', () => import('../pages/events/list.tsx'), 'EventList'),
   page('events/$id', () => import('../pages/events/detail.tsx'), 'EventDetail'),

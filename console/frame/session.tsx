@@ -1,6 +1,5 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Navigate, useLocation } from '@tanstack/react-router';
-import { createContext, type ReactNode, useContext, useState } from 'react';
+import { createContext, type ReactNode, useContext } from 'react';
 import { sessionQuery } from '../client/queries.ts';
 import { post } from '../client/request.ts';
 import { useScope } from '../client/scope.ts';
@@ -9,7 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
 
-const SessionContext = createContext<Session | null>(null);
+export const SessionContext = createContext<Session | null>(null);
 
 /** Loads the session before rendering anything else. */
 export function SessionProvider({ children }: { readonly children: ReactNode }) {
@@ -42,19 +41,9 @@ export function usePerson(): Person {
   return person;
 }
 
-/** Renders its children for a signed-in person; others sign in and then return to this page. */
-export function RequirePerson({ children }: { readonly children: ReactNode }) {
-  return useSession().person === null ? <RedirectToSignIn /> : children;
-}
+export const sessionEnded = 'Your session ended. Sign in to continue.';
 
-function RedirectToSignIn() {
-  const here = useLocation({ select: (location) => location.href });
-  // State keeps the value of the first render: during the redirect, `here` is already the sign-in page.
-  const [next] = useState(here);
-  return <Navigate to="/sign-in" search={{ next }} replace />;
-}
-
-/** The cookie is missing or expired: clear the person, and RequirePerson redirects to the sign-in page. */
+/** The cookie is missing or expired: clear the person, and RequirePerson asks to sign in. */
 export function clearPerson(client: QueryClient): void {
   client.setQueryData<Session>(
     sessionQuery.queryKey,

@@ -70,6 +70,15 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
           ['Esc', 'Close a dialog'],
         ]}
       />
+      <Group
+        title="In a list"
+        rows={[
+          ['x', 'Select the focused row'],
+          ['Shift x', 'Select up to the focused row'],
+          ['b', 'Go to the actions on the selection'],
+          ['Esc', 'Clear the selection'],
+        ]}
+      />
       <Group title="Go to" rows={Object.entries(goTo).map(([key, [, label]]) => [`g ${key}`, label])} />
     </Dialog>
   );
@@ -102,7 +111,7 @@ function isTyping({ target }: KeyboardEvent): boolean {
   return (
     target instanceof Element &&
     target.closest(
-      'input, textarea, select, [contenteditable], [role="dialog"], [role="alertdialog"], [role="menu"]',
+      'input:not([type=checkbox]), textarea, select, [contenteditable], [role="dialog"], [role="alertdialog"], [role="menu"]',
     ) !== null
   );
 }

@@ -13,7 +13,7 @@ import { useSession } from './session.tsx';
 /** Fixed on the left on wide screens. */
 export function Sidebar() {
   return (
-    <aside className="sticky top-0 hidden h-dvh flex-col overflow-y-auto border-r bg-sunken px-3 pb-4 lg:flex">
+    <aside className="sticky top-0 hidden h-dvh flex-col border-r bg-sunken px-3 pb-3 lg:flex">
       <Brand />
       <Navigation />
     </aside>
@@ -36,7 +36,7 @@ export function Drawer({
         <Dialog.Content
           aria-describedby={undefined}
           onCloseAutoFocus={returnFocus}
-          className="drawer-in fixed inset-y-0 left-0 z-50 flex w-64 flex-col overflow-y-auto border-r bg-sunken px-3 pb-4"
+          className="drawer-in fixed inset-y-0 left-0 z-50 flex w-64 flex-col border-r bg-sunken px-3 pb-3"
         >
           <Dialog.Title className="sr-only">Menu</Dialog.Title>
           <div className="flex items-center justify-between">
@@ -70,7 +70,11 @@ function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
   const badges = useBadges();
   return (
     <>
-      <nav aria-label="Main" className="flex flex-1 flex-col gap-2.5">
+      {/* The groups scroll, and the links below them stay. The margin has room for the outline of a focused link. */}
+      <nav
+        aria-label="Main"
+        className="-mx-1 flex min-h-0 flex-1 flex-col gap-2.5 overflow-y-auto px-1 pt-0.5 pb-2"
+      >
         {navigation.map(([group, items]) => (
           <div key={group}>
             <p aria-hidden className="px-2 pb-1 text-[0.6875rem] font-medium text-faint">
@@ -90,16 +94,18 @@ function Navigation({ onNavigate }: { readonly onNavigate?: () => void }) {
           </div>
         ))}
       </nav>
-      <a
-        href="/docs"
-        target="_blank"
-        rel="noreferrer"
-        className="mt-4 flex h-8 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink"
-      >
-        <LibraryBig aria-hidden size={16} strokeWidth={1.75} />
-        Documentation
-      </a>
-      <p className="px-2 pt-2 text-xs text-faint">API version {apiVersion}</p>
+      <div className="-mx-3 border-t px-3 pt-2">
+        <a
+          href="/docs"
+          target="_blank"
+          rel="noreferrer"
+          className="flex h-8 shrink-0 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink"
+        >
+          <LibraryBig aria-hidden size={16} strokeWidth={1.75} />
+          Documentation
+        </a>
+        <p className="px-2 pt-1 text-xs text-faint">API version {apiVersion}</p>
+      </div>
     </>
   );
 }

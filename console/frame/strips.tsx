@@ -1,5 +1,5 @@
 import { Bug, Clock3 } from 'lucide-react';
-import { type ReactNode, useContext } from 'react';
+import { type ReactNode, useContext, useEffect, useState } from 'react';
 import { ClockContext } from '../client/now.ts';
 import { type List, useRead, useWrite } from '../client/queries.ts';
 import type { Clock, FaultPlan } from '../generated/shapes.ts';
@@ -9,6 +9,22 @@ import { describeOffset } from './clock-offset.ts';
 import { useAllowed } from './session.tsx';
 
 const plansShownMax = 10;
+
+const activePlans = { status: 'active', limit: plansShownMax };
+// A page is shown after this time even if the clock cannot be read.
+const waitMsMax = 5_000;
+
+/** Whether it is known which strips there are. A strip that appears later would move the page below it. */
+export function useStripsKnown(): boolean {
+  const clock = useContext(ClockContext);
+  const { data, problem } = useRead<List<FaultPlan>>('app/developer_api_fault_plans', activePlans);
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), waitMsMax);
+    return () => clearTimeout(timer);
+  }, []);
+  return isLate || (clock !== null && (data !== undefined || problem !== null));
+}
 
 /** Shown on every page while the clock is not at real time, or while faults are active. */
 export function Strips() {
@@ -45,10 +61,7 @@ function ClockStrip() {
 }
 
 function FaultStrip() {
-  const { data } = useRead<List<FaultPlan>>('app/developer_api_fault_plans', {
-    status: 'active',
-    limit: plansShownMax,
-  });
+  const { data } = useRead<List<FaultPlan>>('app/developer_api_fault_plans', activePlans);
   const count = data?.data.length ?? 0;
   if (count === 0) return null;
   const shown = data?.hasMore ? `More than ${plansShownMax} faults` : pluralize(count, 'fault');

@@ -5,7 +5,9 @@ import type {
   ClockAdvanced,
   Coverage,
   DeliveryDetail,
+  DeliveryStatus,
   Examination,
+  ExaminationStatus,
   FaultPlan,
   LedgerEntry,
   LoggedRequest,
@@ -32,6 +34,8 @@ export interface Organization {
   status: 'active';
   id: string;
   name: string;
+  /** Members without a second factor have no access. */
+  requiresTwoFactor: boolean;
   /** RFC 3339, UTC, with milliseconds. */
   createdAt: string;
   /** RFC 3339, UTC, with milliseconds. */
@@ -284,18 +288,45 @@ export interface RequestErrorGroup {
   lastRequestId: string;
 }
 
+export interface AuditValues {
+  object: 'audit_values';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** The actors of the newest entries. */
+  actors: {
+    kind: 'api_key' | 'person' | 'system';
+    id: string;
+    name: string | null;
+  }[];
+  /** The actions of the newest entries. */
+  actions: string[];
+}
+
 export interface Overview {
   object: 'overview';
   sandbox: true;
   requestId?: string;
   status: 'ok';
+  /** The requested range, or the default. */
+  range: '1h' | '24h' | '7d' | '30d';
+  /** The requested time, or the default. */
+  time: 'sandbox' | 'real';
   /** RFC 3339, UTC, with milliseconds. */
   from: string;
   /** RFC 3339, UTC, with milliseconds. */
   to: string;
   bucketSeconds: number;
+  /** Whether the organization has no payment, transfer or customer. */
+  isEmpty: boolean;
   payments: {
     byStatus: {
+      status: string;
+      count: number;
+    }[];
+    byBucket: {
+      /** RFC 3339, UTC, with milliseconds. */
+      at: string;
       status: string;
       count: number;
     }[];
@@ -308,6 +339,8 @@ export interface Overview {
       amount: number | string;
     }[];
     currencies: string[];
+    /** Payments dated after the range: the clock was set back, or another application is ahead. */
+    ahead: number;
     /** Whether there are more records than are counted. */
     isCapped: boolean;
   };
@@ -325,6 +358,10 @@ export interface Overview {
     isCapped: boolean;
   };
   requests: {
+    /** Requests are always counted in real time. */
+    from: string;
+    /** RFC 3339, UTC, with milliseconds. */
+    to: string;
     byBucket: {
       /** RFC 3339, UTC, with milliseconds. */
       at: string;
@@ -341,6 +378,36 @@ export interface Overview {
     /** Requests that were counted but not logged. */
     notKept: number;
   };
+}
+
+export interface Attention {
+  object: 'attention';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** Endpoints that the server disabled, and endpoints that fail. */
+  webhooks: {
+    id: string;
+    applicationId: string;
+    url: string;
+    status: 'enabled' | 'disabled';
+    disabledReason: 'requested' | 'gone' | 'failing' | null;
+    /** Since when it fails, or when it was disabled. */
+    since: string;
+  }[];
+  hasMoreWebhooks: boolean;
+  /** Disputes that need a response, the earliest deadline first. */
+  disputes: {
+    id: string;
+    amount: number;
+    currency: string;
+    /** RFC 3339, UTC, with milliseconds. */
+    respondBy: string;
+  }[];
+  /** Of the newest 1000. */
+  disputeCount: number;
+  /** Of the newest 1000. */
+  mismatchCount: number;
 }
 
 export interface Timeline {
@@ -367,6 +434,32 @@ export interface TimelineItem {
   title: string;
   /** The fields of the item; they depend on `kind`. */
   data: Record<string, unknown>;
+}
+
+export interface Schedule {
+  object: 'schedule';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** RFC 3339, UTC, with milliseconds. */
+  now: string;
+  /** The next 100, in the order of their due times. */
+  items: ScheduledItem[];
+  /** How many are scheduled in total. */
+  count: number;
+  /** Whether there are more: counting stops at a maximum. */
+  isMore: boolean;
+}
+
+export interface ScheduledItem {
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  kind: 'payment' | 'dispute' | 'transfer' | 'delivery';
+  id: string;
+  /** The transition that runs, or `attempt` for a delivery. */
+  action: string;
+  /** The amount of the record, or the event type of the delivery. */
+  label: string;
 }
 
 export interface SearchResults {
@@ -420,6 +513,111 @@ export interface CustomerNames {
   }[];
 }
 
+export interface WebhookStatistics {
+  object: 'webhook_statistics';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  webhookId: string;
+  range: '1h' | '24h' | '7d' | '30d';
+  /** RFC 3339, UTC, with milliseconds. */
+  from: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  to: string;
+  bucketSeconds: number;
+  buckets: WebhookStatisticsBucket[];
+  /** Whether there were more attempts than are counted. */
+  isCapped: boolean;
+}
+
+export interface WebhookStatisticsBucket {
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  succeeded: number;
+  failed: number;
+  byClass: {
+    '2xx': number;
+    '3xx': number;
+    '4xx': number;
+    '5xx': number;
+    noResponse: number;
+  };
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+export interface DeliveryWithAttemptsList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: DeliveryWithAttempts[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface DeliveryWithAttempts {
+  object: 'delivery';
+  sandbox: true;
+  requestId?: string;
+  status: DeliveryStatus;
+  id: string;
+  webhookId: string;
+  eventId: string;
+  eventType: string;
+  trigger: 'event' | 'replay' | 'test';
+  replayId: string | null;
+  attemptCount: number;
+  nextAttemptAt: string | null;
+  /** Whether the delivery waits because its endpoint is disabled. */
+  held: boolean;
+  lastResponseStatus: number | null;
+  lastError: string | null;
+  faultPlanId: string | null;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  updatedAt: string;
+  /** The record that the event is about. */
+  recordId: string;
+  /** The newest ones, newest first. */
+  attempts: AttemptOutcome[];
+}
+
+export interface AttemptOutcome {
+  number: number;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  status: DeliveryStatus;
+  responseStatus: number | null;
+  durationMs: number;
+  error: string | null;
+  signatureVerified: boolean | null;
+}
+
+export interface ExaminationHistory {
+  object: 'examination_history';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  webhookId: string;
+  /** Newest first. */
+  examinations: ExaminationSummary[];
+  report: Examination | null;
+}
+
+export interface ExaminationSummary {
+  id: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  status: ExaminationStatus;
+  /** A: no findings. B: minor findings only. C: one or two major cases failed. D: three or more major cases failed. F: a critical case failed. */
+  grade: 'A' | 'B' | 'C' | 'D' | 'F';
+  score: number;
+  /** Whether every requested case ran. */
+  complete: boolean;
+}
+
 export interface Fork {
   object: 'import';
   sandbox: true;
@@ -465,6 +663,8 @@ export interface Session {
     id: string;
     name: string;
     role: Role;
+    /** Members without a second factor have no access. */
+    requiresTwoFactor: boolean;
   }[];
   registration: 'closed' | 'open';
   publicUrl: string;
@@ -475,6 +675,8 @@ export interface Session {
     passwordLengthMin: number;
     passwordLengthMax: number;
   };
+  /** The browser sent the cookie of a session that is not valid any more. */
+  hasEnded?: boolean;
   /** The organization that the person joined with this request. */
   joined?: string;
 }
@@ -515,6 +717,76 @@ export interface TwoFactor {
   uri: string;
   secret: string;
   backupCodes: string[];
+}
+
+export interface BackupCodes {
+  object: 'backup_codes';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  backupCodes: string[];
+}
+
+export interface AccountEvent {
+  object: 'account_event';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  id: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  at: string;
+  action: string;
+  ip: string | null;
+  userAgent: string | null;
+}
+
+export interface AccountEventList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: AccountEvent[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface Passkey {
+  object: 'passkey';
+  sandbox: true;
+  requestId?: string;
+  status: 'active';
+  id: string;
+  name: string;
+  /** RFC 3339, UTC, with milliseconds. */
+  createdAt: string;
+}
+
+export interface PasskeyList {
+  object: 'list';
+  sandbox: true;
+  requestId: string;
+  status: 'ok';
+  data: Passkey[];
+  hasMore: boolean;
+  nextCursor: string | null;
+}
+
+export interface PasskeyOptions {
+  object: 'passkey_options';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** The options of the WebAuthn API, as JSON. */
+  options: unknown;
+}
+
+export interface WebhookSecret {
+  object: 'webhook_secret';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  webhookId: string;
+  secret: string;
 }
 
 export interface InvitationOffer {
@@ -581,6 +853,11 @@ export type LimitName =
   | 'webhookOverlapSecondsMax'
   | 'webhookTimeoutMs'
   | 'webhookResponseBytesMax'
+  | 'webhookHeadersMax'
+  | 'webhookHeaderNameLengthMax'
+  | 'webhookHeaderValueLengthMax'
+  | 'inboxDelayMsMax'
+  | 'inboxBodyBytesMax'
   | 'examinationMsMax'
   | 'examinationAtOnceMax'
   | 'organizationsPerPersonMax'

@@ -1,8 +1,8 @@
 import { FileClock } from 'lucide-react';
 import { useFilters } from '../client/filters.ts';
 import { useNow } from '../client/now.ts';
-import { useList } from '../client/queries.ts';
-import type { AuditEntry } from '../generated/shapes.ts';
+import { useList, useRead } from '../client/queries.ts';
+import type { AuditEntry, AuditValues } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { ExportButton } from '../parts/export-button.tsx';
 import { FilterBar, FilterDates, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
@@ -10,10 +10,10 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { NewRows, Pager } from '../parts/pager.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { type Column, Table } from '../parts/table.tsx';
-import { sentenceCase } from '../parts/text.ts';
+import { classes, sentenceCase } from '../parts/text.ts';
 import { Time } from '../parts/time.tsx';
 import { VerificationCard } from './audit/verification.tsx';
-import { ActorName } from './log/actor.tsx';
+import { ActorName, actorKindLabel, actorLabel } from './log/actor.tsx';
 import { NothingFound } from './log/nothing-found.tsx';
 import { ShortLink } from './log/short-link.tsx';
 
@@ -27,7 +27,7 @@ const columns: readonly Column<AuditEntry>[] = [
       actor.id === null ? (
         <ActorName actor={actor} />
       ) : (
-        <Anchor to="audit" search={{ actorId: actor.id }} className={plain}>
+        <Anchor to="audit" search={{ kind: 'all', actorId: actor.id }} className={plain}>
           <ActorName actor={actor} />
         </Anchor>
       ),
@@ -36,7 +36,7 @@ const columns: readonly Column<AuditEntry>[] = [
     header: 'Action',
     cell: ({ action, code }) => (
       <>
-        <Anchor to="audit" search={{ action }} className={`font-mono text-xs ${plain}`}>
+        <Anchor to="audit" search={{ kind: 'all', action }} className={`font-mono text-xs ${plain}`}>
           {action}
         </Anchor>
         {code === null ? null : <span className="block font-mono text-xs text-bad">{code}</span>}
@@ -72,30 +72,57 @@ const columns: readonly Column<AuditEntry>[] = [
 const names = ['actorId', 'action', 'outcome', 'resourceId', 'after', 'before'] as const;
 const noFilters = Object.fromEntries(names.map((name) => [name, '']));
 
+/** A viewer without permission leaves a row for each read, which would hide the changes: they have a separate tab. */
+const tabs = [
+  { kind: 'change', label: 'Changes' },
+  { kind: 'read', label: 'Rejected reads' },
+  { kind: 'all', label: 'All' },
+] as const;
+type Tab = (typeof tabs)[number]['kind'];
+
 /** The audit trail of the organization, across all applications. */
 export function Audit() {
-  const [filters, setFilters] = useFilters(...names);
-  const list = useList<AuditEntry>('org/audit', filters);
+  const [{ kind: chosen, ...filters }, setFilters] = useFilters('kind', ...names);
+  const tab: Tab = tabs.find(({ kind }) => kind === chosen)?.kind ?? 'change';
+  const kind = tab === 'all' ? undefined : tab;
+  const query = { ...filters, kind };
+  const list = useList<AuditEntry>('org/audit', query);
+  const values = useRead<AuditValues>('org/audit/values', { kind }, { keepPreviousData: true }).data;
   const now = useNow('wall');
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
       <PageHeader
         title="Audit"
-        description="Every accepted or rejected write in all applications of the organization. A hash chain seals the rows, so that later changes are detected."
+        description={
+          <>
+            Who did what in all applications of the organization, accepted or rejected. A hash chain detects
+            later changes. Your own sign-ins, with failed attempts, are in your{' '}
+            <Anchor to="/account">security history</Anchor>.
+          </>
+        }
       />
       <VerificationCard />
+      <KindTabs tab={tab} filters={filters} />
       <FilterBar
         onClear={isFiltered ? () => setFilters(noFilters) : undefined}
-        actions={<ExportButton path="org/audit" filters={filters} name="audit" />}
+        actions={<ExportButton path="org/audit" filters={query} name="audit" />}
       >
-        <FilterText
-          label="Actor id"
+        <FilterSelect
+          label="Actor"
           value={filters.actorId}
-          placeholder="key_… or usr_…"
           onChange={(actorId) => setFilters({ actorId })}
+          options={(values?.actors ?? []).map((actor) => ({
+            value: actor.id,
+            label: `${actorLabel(actor)} (${actorKindLabel(actor)})`,
+          }))}
         />
-        <FilterText label="Action" value={filters.action} onChange={(action) => setFilters({ action })} />
+        <FilterSelect
+          label="Action"
+          value={filters.action}
+          onChange={(action) => setFilters({ action })}
+          options={values?.actions ?? []}
+        />
         <FilterSelect
           label="Outcome"
           value={filters.outcome}
@@ -135,11 +162,42 @@ export function Audit() {
             isFiltered={isFiltered}
             title="No entries yet"
           >
-            Creating or changing a payment, API key, webhook or invitation adds a row here.
+            {tab === 'read'
+              ? 'A read that a role or an API key does not permit adds a row here.'
+              : 'Creating or changing a payment, API key, webhook or invitation adds a row here.'}
           </NothingFound>
         }
         footer={<Pager {...list.paging} />}
       />
     </>
+  );
+}
+
+interface KindTabsProps {
+  readonly tab: Tab;
+  readonly filters: Readonly<Partial<Record<string, string>>>;
+}
+
+/** Links, so that each tab has an address and Back returns to the previous one. An action belongs to one kind of entries. */
+function KindTabs({ tab, filters }: KindTabsProps) {
+  return (
+    <nav aria-label="Kind of entries" className="mb-3 flex h-9 gap-4 border-b">
+      {tabs.map(({ kind, label }) => (
+        <Anchor
+          key={kind}
+          to="audit"
+          search={{ ...filters, action: undefined, kind: kind === 'change' ? undefined : kind }}
+          isCurrent={kind === tab}
+          className={classes(
+            '-mb-px flex shrink-0 items-center border-b-2 px-1 text-sm focus-visible:outline-offset-[-2px]',
+            kind === tab
+              ? 'border-accent font-medium text-ink'
+              : 'border-transparent text-muted hover:text-ink',
+          )}
+        >
+          {label}
+        </Anchor>
+      ))}
+    </nav>
   );
 }

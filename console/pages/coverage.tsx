@@ -1,6 +1,7 @@
 import { useFilters } from '../client/filters.ts';
 import { useRead } from '../client/queries.ts';
 import type { Coverage as CoverageRecord } from '../generated/shapes.ts';
+import { ExportRows } from '../parts/export-button.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';
@@ -36,7 +37,15 @@ export function Coverage() {
             <DocsLink to="/docs/coverage">How coverage is counted</DocsLink>
           </>
         }
-        actions={<CoverageActions resource={filters.resource} />}
+        actions={
+          <>
+            <ExportRows
+              rows={sections.flatMap(({ kind, items }) => items.map((item) => ({ kind, ...item })))}
+              name="coverage"
+            />
+            <CoverageActions resource={filters.resource} />
+          </>
+        }
       />
       {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
       {data === undefined ? (
@@ -46,7 +55,7 @@ export function Coverage() {
       ) : (
         <Summary coverage={data} />
       )}
-      <CoverageFilters {...{ filters, setFilters }} />
+      {data === undefined ? null : <CoverageFilters {...{ filters, setFilters }} />}
       {open === undefined ? null : (
         <Tabs
           label="Coverage kinds"

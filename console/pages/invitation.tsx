@@ -1,5 +1,7 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useRead, useWrite } from '../client/queries.ts';
+import { keys, useWrite } from '../client/queries.ts';
+import { get, noScope, type Path } from '../client/request.ts';
 import { useToken } from '../frame/params.ts';
 import { SignOutButton, useSession, useSetSession } from '../frame/session.tsx';
 import { StandalonePage } from '../frame/standalone-page.tsx';
@@ -14,9 +16,15 @@ import { SignUpForm } from './account/sign-up-form.tsx';
 /** The page of an invitation link: join as the signed-in person, sign in, or create an account. */
 export function Invitation() {
   const token = useToken();
-  const { data, problem } = useRead<InvitationOffer>(`session/invitations/${encodeURIComponent(token)}`);
-  // An accepted invitation is not found any more on refetch; keep showing it until the next page loads.
-  if (problem && data === undefined) {
+  const path: Path = `session/invitations/${encodeURIComponent(token)}`;
+  const { data, error: problem } = useQuery({
+    queryKey: keys.read(path, noScope),
+    queryFn: ({ signal }) => get<InvitationOffer>(path, {}, noScope, signal),
+    // Accepting uses up the link and reloads the session: without `static` that would also request the used link again.
+    staleTime: 'static',
+    gcTime: 0,
+  });
+  if (problem) {
     return (
       <StandalonePage title="Invitation" footer={<Anchor to="/">Go to the console</Anchor>}>
         {problem.code === 'resource_not_found' ? (

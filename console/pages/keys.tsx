@@ -7,6 +7,7 @@ import { useAllowed } from '../frame/session.tsx';
 import type { Application, ListedApiKey } from '../generated/shapes.ts';
 import { Button } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { ExportRows } from '../parts/export-button.tsx';
 import { Switch } from '../parts/field.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { CreateKey } from './keys/create.tsx';
@@ -38,18 +39,20 @@ export function Keys() {
   return (
     <>
       <PageHeader title="API keys" description={descriptionOf(mayWrite, isArchived)} actions={create} />
-      {revoked > 0 ? (
-        <div className="mb-3 flex justify-end">
+      <div className="mb-3 flex min-h-7 items-center justify-end gap-4">
+        {revoked > 0 ? (
           <Switch
             label={`Show ${revoked} revoked`}
             isOn={filters.revoked === '1'}
             onChange={(isOn) => setFilters({ revoked: isOn ? '1' : undefined })}
           />
-        </div>
-      ) : null}
+        ) : null}
+        {rows.length === 0 ? null : <ExportRows rows={rows} name="api-keys" />}
+      </div>
       <KeyTable
         list={list}
         rows={rows}
+        query={filters.revoked ?? ''}
         onAction={mayWrite ? (action, apiKey) => setChosen({ action, apiKey }) : undefined}
         empty={
           <EmptyState

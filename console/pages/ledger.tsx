@@ -4,6 +4,7 @@ import { useNow } from '../client/now.ts';
 import { useList, useRead } from '../client/queries.ts';
 import type { Balances, LedgerEntry } from '../generated/shapes.ts';
 import { EmptyState } from '../parts/empty-state.tsx';
+import { ExportButton, ExportRows } from '../parts/export-button.tsx';
 import { Switch } from '../parts/field.tsx';
 import { FilterBar, FilterDates, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -13,6 +14,7 @@ import { Tabs } from '../parts/tabs.tsx';
 import { sentenceCase } from '../parts/text.ts';
 import { BalanceCards } from './ledger/balances.tsx';
 import { Entries } from './ledger/entries.tsx';
+import { postingLines } from './ledger/posting-lines.ts';
 import { TrialBalance } from './ledger/trial.tsx';
 
 /** Entry reasons in the order of docs/ledger.md. */
@@ -68,13 +70,16 @@ export function Ledger() {
                 <FilterBar
                   onClear={recordId === undefined ? undefined : () => setRecord('')}
                   actions={
-                    <div className="py-1.5">
-                      <Switch
-                        label="Show zero balances"
-                        isOn={filters.zeros === '1'}
-                        onChange={(isOn) => setFilters({ zeros: isOn ? '1' : '' })}
-                      />
-                    </div>
+                    <>
+                      <div className="py-1.5">
+                        <Switch
+                          label="Show zero balances"
+                          isOn={filters.zeros === '1'}
+                          onChange={(isOn) => setFilters({ zeros: isOn ? '1' : '' })}
+                        />
+                      </div>
+                      <BalanceExport query={{ paymentId, transferId }} />
+                    </>
                   }
                 >
                   <RecordFilter value={recordId} onChange={setRecord} />
@@ -100,6 +105,14 @@ export function Ledger() {
                             createdBefore: '',
                           })
                       : undefined
+                  }
+                  actions={
+                    <ExportButton
+                      path="app/developer_api_ledger_entries"
+                      filters={{ paymentId, transferId, reason, createdAfter, createdBefore }}
+                      name="ledger-entries"
+                      linesOf={postingLines}
+                    />
                   }
                 >
                   <RecordFilter value={recordId} onChange={setRecord} />
@@ -129,8 +142,9 @@ export function Ledger() {
 
 /** Always over the whole ledger, regardless of the filters below. */
 function Trial() {
-  const { data } = useRead<Balances>('app/developer_api_balances');
-  return data === undefined ? null : <TrialBalance balances={data} />;
+  const { data, isLoading } = useRead<Balances>('app/developer_api_balances');
+  if (data !== undefined) return <TrialBalance balances={data} />;
+  return isLoading ? <Skeleton className="mb-5 h-25 w-full sm:h-19.5" /> : null;
 }
 
 function RecordFilter({
@@ -166,6 +180,12 @@ function BalanceList({ query, hasZeros }: { readonly query: Filter; readonly has
       isRecordScope={query.paymentId !== undefined || query.transferId !== undefined}
     />
   );
+}
+
+/** All accounts, also those with a zero balance. */
+function BalanceExport({ query }: { readonly query: Filter }) {
+  const { data } = useRead<Balances>('app/developer_api_balances', query);
+  return <ExportRows rows={data?.accounts ?? []} name="balances" />;
 }
 
 function EntryList({ query }: { readonly query: Filter }) {

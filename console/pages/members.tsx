@@ -6,6 +6,7 @@ import { useScope } from '../client/scope.ts';
 import { useAllowed, useSession } from '../frame/session.tsx';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
+import { ExportRows } from '../parts/export-button.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { ChangeRole } from './members/change-role.tsx';
 import { Invitations } from './members/invitations.tsx';
@@ -32,6 +33,7 @@ export function Members() {
         }
         actions={
           <>
+            <ExportRows rows={list.data?.data ?? []} name="members" />
             <Anchor to="organization" className={buttonClass()}>
               Organization
             </Anchor>
@@ -48,7 +50,12 @@ export function Members() {
         }
       />
       <MemberTable list={list} onAction={(action, member) => setChosen({ action, member })} />
-      {isAdmin ? <Invitations /> : null}
+      {isAdmin ? (
+        // Loads at once, and is shown where it stays: below a table whose length is known.
+        <div className={list.isLoading ? 'invisible' : undefined}>
+          <Invitations />
+        </div>
+      ) : null}
       {isInviting && isAdmin ? <InviteMember onClose={() => setInviting(false)} /> : null}
       {chosen ? <Chosen {...chosen} onClose={() => setChosen(null)} /> : null}
     </>

@@ -18,6 +18,7 @@ import { type ListedMember, roleDescription } from './members/roles.tsx';
 import { DeleteCard } from './organization/delete.tsx';
 import { Rename } from './organization/rename.tsx';
 import { ResetCard } from './organization/reset.tsx';
+import { SecurityCard } from './organization/security.tsx';
 import { SnapshotCard } from './organization/snapshot.tsx';
 
 export function Organization() {
@@ -44,6 +45,7 @@ export function Organization() {
       {data === undefined ? null : (
         <div className="flex flex-col gap-5">
           <General organization={data} />
+          <SecurityCard isRequired={data.requiresTwoFactor} />
           <SnapshotCard name={data.name} />
           <ResetCard name={data.name} />
           <NewOrganizationCard />

@@ -1,55 +1,57 @@
-import { Rocket } from 'lucide-react';
+import { ChartNoAxesColumn } from 'lucide-react';
 import { useFilters } from '../client/filters.ts';
-import { formatInstant } from '../client/now.ts';
 import { useRead } from '../client/queries.ts';
-import type { Overview as OverviewData } from '../generated/shapes.ts';
+import type { Event, Overview as OverviewData } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Skeleton } from '../parts/skeleton.tsx';
+import { pluralize } from '../parts/text.ts';
+import { AttentionCard, type AttentionItems, useAttention } from './overview/attention.tsx';
 import { LatencyChart, RequestChart, StatusChart, VolumeChart, WebhookChart } from './overview/charts.tsx';
-import { PeriodSwitch, periods } from './overview/period.tsx';
+import { FirstPayment } from './overview/first-payment.tsx';
+import { RecentEventsCard, useRecentEvents } from './overview/recent-events.tsx';
 import { paymentCount } from './overview/statistics.ts';
+import { type OverviewFilters, rangeLabels, Switches, timeLabels } from './overview/switches.tsx';
 import { Tiles, TilesSkeleton } from './overview/tiles.tsx';
 
-const refreshMs = 30_000;
-const daysDefault = '7';
+const refreshMs = 15_000;
 
-/** Payments, deliveries and requests of the last days, in real time regardless of the application clock. */
+/** Payments, deliveries and requests of a range, what needs attention, and the newest events. */
 export function Overview() {
-  const [filters, setFilters] = useFilters('days', 'currency');
-  const days = periods.some((period) => period.days === filters.days)
-    ? (filters.days ?? daysDefault)
-    : daysDefault;
-  const { data, problem, isLoading, refresh } = useRead<OverviewData>(
+  const [filters, setFilters] = useFilters('range', 'time', 'currency');
+  const { range, time } = filters;
+  const { data, problem, refresh } = useRead<OverviewData>(
     'app/overview',
-    { days },
+    { range, time },
     { everyMs: refreshMs, keepPreviousData: true },
   );
+  const attention = useAttention();
+  const events = useRecentEvents();
+  const isLoaded = data !== undefined && events !== undefined && (attention.items ?? attention.problem);
   return (
     <>
       <PageHeader
         title="Overview"
-        description={
-          data === undefined
-            ? 'Payments, webhooks and requests of the last days.'
-            : `Since ${formatInstant(Date.parse(data.from), 'minute')}, in real time.`
-        }
+        description={data?.isEmpty ? 'Nothing has happened yet.' : <Description overview={data} />}
         actions={
-          <PeriodSwitch
-            days={days}
-            onChange={(next) => setFilters({ days: next === daysDefault ? '' : next })}
-          />
+          data?.isEmpty ? undefined : <Switches filters={filters} range={data?.range} time={data?.time} />
         }
       />
-      {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
-      {isLoading ? <Loading /> : null}
-      {data === undefined ? null : (
+      {problem && data === undefined ? (
+        <ProblemBanner problem={problem} onRetry={refresh} />
+      ) : !isLoaded ? (
+        <Loading />
+      ) : data.isEmpty ? (
+        <FirstPayment />
+      ) : (
         <Content
           overview={data}
-          currency={filters.currency}
+          attention={attention}
+          events={events}
+          filters={filters}
           onCurrency={(currency) => setFilters({ currency })}
         />
       )}
@@ -57,56 +59,89 @@ export function Overview() {
   );
 }
 
+function Description({ overview }: { readonly overview: OverviewData | undefined }) {
+  if (overview === undefined) return 'Payments, webhooks and requests.';
+  const { ahead, isCapped } = overview.payments;
+  return (
+    <>
+      Last {rangeLabels[overview.range]}, {timeLabels[overview.time].toLowerCase()}.
+      {isCapped ? ' Only the newest payments are counted.' : ''}
+      {ahead > 0 ? (
+        <>
+          {' '}
+          {pluralize(ahead, 'payment')} dated after the application clock{' '}
+          <Anchor to="" search={{ time: 'real' }}>
+            {ahead === 1 ? 'is' : 'are'} shown in real time
+          </Anchor>
+          .
+        </>
+      ) : null}
+    </>
+  );
+}
+
 interface ContentProps {
   readonly overview: OverviewData;
-  readonly currency: string | undefined;
+  readonly attention: AttentionItems;
+  readonly events: readonly Event[];
+  readonly filters: OverviewFilters;
   readonly onCurrency: (currency: string) => void;
 }
 
-function Content({ overview, currency, onCurrency }: ContentProps) {
-  const { requests, webhooks } = overview;
-  const deliveries = webhooks.succeeded + webhooks.failed + webhooks.pending;
-  if (paymentCount(overview) + deliveries === 0) {
-    return (
-      <div className="flex flex-col gap-5">
-        <NoActivity />
-        {requests.count === 0 ? null : (
-          <div className="grid gap-5 lg:grid-cols-2">
+function Content({ overview, attention, events, filters, onCurrency }: ContentProps) {
+  const { succeeded, failed, pending } = overview.webhooks;
+  const isQuiet = paymentCount(overview) + succeeded + failed + pending === 0;
+  return (
+    <div className="flex flex-col gap-4">
+      {isQuiet ? null : <Tiles overview={overview} />}
+      <div className="grid gap-4 lg:grid-cols-3">
+        <AttentionCard {...attention} className="lg:col-start-3 lg:row-start-1" />
+        {isQuiet ? (
+          <NothingInRange overview={overview} filters={filters} />
+        ) : (
+          <VolumeChart overview={overview} currency={filters.currency} onCurrency={onCurrency} />
+        )}
+        <RecentEventsCard events={events} className="lg:col-span-2" />
+        {isQuiet ? null : (
+          <>
+            <StatusChart overview={overview} />
+            <WebhookChart overview={overview} />
+          </>
+        )}
+        {overview.requests.count === 0 ? null : (
+          <>
             <RequestChart overview={overview} />
             <LatencyChart overview={overview} />
-          </div>
+          </>
         )}
-      </div>
-    );
-  }
-  return (
-    <div className="flex flex-col gap-5">
-      <Tiles overview={overview} />
-      <div className="grid gap-5 lg:grid-cols-2">
-        <VolumeChart overview={overview} currency={currency} onCurrency={onCurrency} />
-        <StatusChart overview={overview} />
-        <WebhookChart overview={overview} />
-        <RequestChart overview={overview} />
-        <LatencyChart overview={overview} />
       </div>
     </div>
   );
 }
 
-function NoActivity() {
+/** The organization has records, but none of them is in the chosen range. */
+function NothingInRange({ overview, filters }: Pick<ContentProps, 'overview' | 'filters'>) {
+  const { range, time } = overview;
+  const other = time === 'sandbox' ? 'real' : 'sandbox';
   return (
-    <div className="rounded-lg border bg-surface">
+    <div className="rounded-lg border bg-surface lg:col-span-2 lg:row-start-1">
       <EmptyState
-        icon={<Rocket aria-hidden size={20} />}
-        title="No payments in this period"
+        icon={<ChartNoAxesColumn aria-hidden size={20} />}
+        title={`No payments in the last ${rangeLabels[range]}`}
         action={
-          <Anchor to="start" className={buttonClass('primary')}>
-            Open the quick start
-          </Anchor>
+          <>
+            {range === '30d' ? null : (
+              <Anchor to="" search={{ ...filters, range: '30d' }} className={buttonClass('primary')}>
+                Show the last 30 days
+              </Anchor>
+            )}
+            <Anchor to="" search={{ ...filters, time: other }} className={buttonClass()}>
+              Show {timeLabels[other].toLowerCase()}
+            </Anchor>
+          </>
         }
       >
-        Payments, webhook deliveries and API requests are counted here. The quick start creates a first
-        payment in a minute.
+        The records of this organization are older, or dated by another clock.
       </EmptyState>
     </div>
   );
@@ -114,12 +149,12 @@ function NoActivity() {
 
 function Loading() {
   return (
-    <div role="status" className="flex flex-col gap-5">
+    <div role="status" className="flex flex-col gap-4">
       <span className="sr-only">Loading the overview</span>
       <TilesSkeleton />
-      <div className="grid gap-5 lg:grid-cols-2">
-        <Skeleton className="h-72 w-full" />
-        <Skeleton className="h-72 w-full" />
+      <div className="grid gap-4 lg:grid-cols-3">
+        <Skeleton className="h-80 w-full lg:col-span-2" />
+        <Skeleton className="h-80 w-full" />
       </div>
     </div>
   );

@@ -1,24 +1,26 @@
-import { useId } from 'react';
+import { type ReactNode, useId } from 'react';
 
-export interface RadioCardsProps {
-  /** For screen readers. */
+export interface RadioCardsProps<Value extends string> {
   readonly legend: string;
-  readonly value: string;
+  /** For screen readers only, below a heading that says the same. */
+  readonly isLegendHidden?: boolean;
+  readonly value: Value;
   readonly options: readonly {
-    readonly value: string;
-    readonly label: string;
-    readonly hint: string;
+    readonly value: Value;
+    readonly label: ReactNode;
+    readonly hint?: ReactNode;
     readonly isDisabled?: boolean;
   }[];
-  readonly onChange: (value: string) => void;
+  readonly onChange: (value: Value) => void;
 }
 
 /** Radio buttons as cards with a hint each: a select would hide the hints until it is opened. */
-export function RadioCards({ legend, value, options, onChange }: RadioCardsProps) {
+export function RadioCards<Value extends string>(props: RadioCardsProps<Value>) {
+  const { legend, isLegendHidden = false, value, options, onChange } = props;
   const name = useId();
   return (
-    <fieldset className="flex flex-col gap-2">
-      <legend className="sr-only">{legend}</legend>
+    <fieldset className="flex min-w-0 flex-col gap-2">
+      <legend className={isLegendHidden ? 'sr-only' : 'mb-1 text-sm font-medium'}>{legend}</legend>
       {options.map((option) => (
         <label
           key={option.value}
@@ -31,7 +33,7 @@ export function RadioCards({ legend, value, options, onChange }: RadioCardsProps
             checked={option.value === value}
             disabled={option.isDisabled}
             aria-labelledby={`${name}-${option.value}`}
-            aria-describedby={`${name}-${option.value}-hint`}
+            aria-describedby={option.hint === undefined ? undefined : `${name}-${option.value}-hint`}
             onChange={() => onChange(option.value)}
             className="mt-1 size-3.5 shrink-0 accent-accent outline-none"
           />
@@ -39,9 +41,11 @@ export function RadioCards({ legend, value, options, onChange }: RadioCardsProps
             <span id={`${name}-${option.value}`} className="block font-medium">
               {option.label}
             </span>
-            <span id={`${name}-${option.value}-hint`} className="block text-sm text-muted">
-              {option.hint}
-            </span>
+            {option.hint === undefined ? null : (
+              <span id={`${name}-${option.value}-hint`} className="block text-sm text-muted">
+                {option.hint}
+              </span>
+            )}
           </span>
         </label>
       ))}

@@ -6,7 +6,7 @@ import { StandalonePage } from '../frame/standalone-page.tsx';
 import type { Session } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
-import { Field, PasswordInput } from '../parts/field.tsx';
+import { Field, PasswordInput, problemOutsideFields } from '../parts/field.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { passwordHint } from './account/sign-up-form.tsx';
 
@@ -17,6 +17,7 @@ export function Reset() {
   const [password, setPassword] = useState('');
   const [isTooShort, setTooShort] = useState(false);
   const reset = useWrite<Session>('session/password_reset');
+  const problem = problemOutsideFields(reset.problem, ['newPassword']);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const isShort = password.length < limits.passwordLengthMin;
@@ -38,10 +39,12 @@ export function Reset() {
   return (
     <StandalonePage title="Choose a new password">
       <form onSubmit={submit} className="flex flex-col gap-4">
-        {reset.problem ? <ProblemBanner problem={reset.problem} /> : null}
+        {problem ? <ProblemBanner problem={problem} /> : null}
         <Field
           label="New password"
           hint={passwordHint(limits)}
+          problem={reset.problem}
+          param="newPassword"
           error={isTooShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
         >
           <PasswordInput

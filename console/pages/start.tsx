@@ -1,5 +1,7 @@
 import { useRead } from '../client/queries.ts';
+import { postRequest } from '../client/request.ts';
 import { useScope } from '../client/scope.ts';
+import { Runner } from '../code/runner.tsx';
 import { useAllowed } from '../frame/session.tsx';
 import type { Application } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
@@ -10,8 +12,15 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { DocsLink } from './docs-link.tsx';
 import { FeatureCards } from './start/feature-cards.tsx';
 import { useProgress } from './start/progress.ts';
-import { Snippet } from './start/snippet.tsx';
 import { Step } from './start/step.tsx';
+import { OpenInboxButton } from './webhooks/open-inbox.tsx';
+
+const createPayment = postRequest('developer_api_payments', {
+  amount: 1250,
+  currency: 'EUR',
+  autoAdvance: true,
+});
+const createWebhook = postRequest('developer_api_webhooks', { url: 'http://127.0.0.1:9000/webhooks' });
 
 /** Five steps from nothing to a delivered webhook. The page marks completed steps automatically. */
 export function Start() {
@@ -34,11 +43,7 @@ export function Start() {
             Amounts are integers in minor units: 1250 is 12.50 EUR. A retry with the same Idempotency-Key does
             not create a second payment.
           </p>
-          <Snippet
-            title="Create a payment"
-            path="developer_api_payments"
-            body={{ amount: 1250, currency: 'EUR', autoAdvance: true }}
-          />
+          <Runner title="Create a payment" request={createPayment} />
           <p className="text-muted">
             With <code className="font-mono text-sm">autoAdvance</code> it is authorized and captured
             automatically. <Anchor to="payments">View your payments</Anchor>.
@@ -46,14 +51,17 @@ export function Start() {
         </Step>
         <Step number={4} title="Receive events with a webhook" isDone={hasWebhook}>
           <p className="text-muted">
-            Use a URL that accepts POST requests. The response contains the signing secret, which is shown
-            only once. See the <DocsLink to="/docs/events">event types</DocsLink>.
+            Without a receiver of your own, open an inbox: it receives, verifies and shows every event. See
+            the <DocsLink to="/docs/events">event types</DocsLink>.
           </p>
-          <Snippet
-            title="Create a webhook"
-            path="developer_api_webhooks"
-            body={{ url: 'http://127.0.0.1:9000/webhooks' }}
-          />
+          <div className="empty:hidden">
+            <OpenInboxButton label="Open webhook inbox" variant={hasWebhook ? 'plain' : 'primary'} />
+          </div>
+          <p className="text-muted">
+            Or send the events to your own server. Use a URL that accepts POST requests. The response contains
+            the signing secret, which is shown only once.
+          </p>
+          <Runner title="Create a webhook" request={createWebhook} />
           <p className="text-muted">
             Or create it <Anchor to="webhooks">in the console</Anchor>.
           </p>

@@ -1,9 +1,11 @@
 import { X } from 'lucide-react';
 import { AlertDialog, Dialog as RadixDialog } from 'radix-ui';
-import { type FormEvent, type ReactNode, useId } from 'react';
-import type { ApiProblem } from '../client/request.ts';
+import { type ReactNode, useId } from 'react';
+import type { ApiProblem, ApiRequest } from '../client/request.ts';
 import { Button, IconButton } from './button.tsx';
+import { useCodeToggle } from './code-toggle.tsx';
 import { useReturnFocus } from './focus.ts';
+import { Form } from './form.tsx';
 import { ProblemBanner } from './problem.tsx';
 import { classes } from './text.ts';
 
@@ -21,11 +23,12 @@ export interface DialogProps {
   readonly onSubmit?: () => void;
   readonly submitLabel?: string;
   readonly isBusy?: boolean;
-  readonly isSubmitDisabled?: boolean;
   /** The form's action cannot be undone. */
   readonly isDanger?: boolean;
   /** Shown above the footer; pass null if a Field shows it. */
   readonly problem?: ApiProblem | null;
+  /** The request that the form sends, shown as code: `code={write.request(body)}`. */
+  readonly code?: ApiRequest | null | undefined;
   /** Replaces the form's footer. */
   readonly footer?: ReactNode;
   readonly children: ReactNode;
@@ -65,11 +68,7 @@ export function Dialog(props: DialogProps) {
   } = props;
   const formId = useId();
   const returnFocus = useReturnFocus(isOpen);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    event.stopPropagation();
-    onSubmit?.();
-  };
+  const code = useCodeToggle(props.code, title);
   return (
     <RadixDialog.Root open={isOpen} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
@@ -93,11 +92,16 @@ export function Dialog(props: DialogProps) {
               <IconButton label="Close" icon={<X aria-hidden size={17} />} size="small" />
             </RadixDialog.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5">
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5 [--sticky-top:0px]">
             {onSubmit ? (
-              <form id={formId} onSubmit={submit} className="flex flex-col gap-4" noValidate>
+              <Form
+                id={formId}
+                onSubmit={onSubmit}
+                isBusy={props.isBusy ?? false}
+                className="flex flex-col gap-4"
+              >
                 {children}
-              </form>
+              </Form>
             ) : (
               <div className="flex flex-col gap-4">{children}</div>
             )}
@@ -107,8 +111,10 @@ export function Dialog(props: DialogProps) {
               <ProblemBanner problem={problem} />
             </div>
           ) : null}
+          {code.panel ? <div className="shrink-0 border-t px-5 py-3">{code.panel}</div> : null}
           {onSubmit || footer ? (
-            <div className="flex justify-end gap-2 border-t px-5 py-3">
+            <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">
+              {code.button ? <span className="mr-auto">{code.button}</span> : null}
               {footer ?? (
                 <>
                   <Button onClick={() => onOpenChange(false)}>Cancel</Button>
@@ -117,7 +123,6 @@ export function Dialog(props: DialogProps) {
                     form={formId}
                     variant={props.isDanger ? 'danger' : 'primary'}
                     isBusy={props.isBusy ?? false}
-                    disabled={props.isSubmitDisabled ?? false}
                   >
                     {props.submitLabel ?? 'Save'}
                   </Button>
@@ -142,11 +147,13 @@ export interface ConfirmDialogProps {
   readonly isDanger?: boolean;
   readonly isBusy?: boolean;
   readonly problem?: ApiProblem | null;
+  readonly code?: ApiRequest | null | undefined;
 }
 
 /** Asks for confirmation before an irreversible action. The page closes it when the write has succeeded. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const returnFocus = useReturnFocus(props.isOpen);
+  const code = useCodeToggle(props.code, props.title);
   return (
     <AlertDialog.Root open={props.isOpen} onOpenChange={props.onOpenChange}>
       <AlertDialog.Portal>
@@ -159,7 +166,9 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             </AlertDialog.Description>
             {props.problem ? <ProblemBanner problem={props.problem} /> : null}
           </div>
+          {code.panel ? <div className="shrink-0 border-t px-5 py-3">{code.panel}</div> : null}
           <div className="flex justify-end gap-2 border-t px-5 py-3">
+            {code.button ? <span className="mr-auto">{code.button}</span> : null}
             <AlertDialog.Cancel asChild>
               <Button>Cancel</Button>
             </AlertDialog.Cancel>

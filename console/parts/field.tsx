@@ -13,6 +13,7 @@ import {
 } from 'react';
 import type { ApiProblem } from '../client/request.ts';
 import { fieldMessage } from './field-message.ts';
+import { useMissing } from './form.tsx';
 import { Prose } from './prose.tsx';
 import { classes } from './text.ts';
 
@@ -28,6 +29,8 @@ export interface FieldProps {
   readonly hint?: ReactNode;
   /** Shown below the control; takes precedence over the problem. */
   readonly error?: string | undefined;
+  /** Why the form cannot be submitted: the field is empty or invalid. Shown from the first submit on. */
+  readonly missing?: string | undefined;
   /** With `param`: shown if the server error refers to this field, such as `amount` or `beneficiary.name`. */
   readonly problem?: ApiProblem | null;
   readonly param?: string;
@@ -51,10 +54,13 @@ export function problemOutsideFields(
 }
 
 /** Label, control, hint and error, connected with ids. */
-export function Field({ label, hint, error, problem, param, isOptional, className, children }: FieldProps) {
+export function Field(props: FieldProps) {
+  const { label, hint, error, missing, problem, param, isOptional, className, children } = props;
   const id = useId();
+  const shownMissing = useMissing(missing);
   const message =
     error ??
+    shownMissing ??
     (problem && param !== undefined && isAbout(problem, param)
       ? fieldMessage(problem.message, label)
       : undefined);

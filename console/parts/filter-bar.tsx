@@ -24,7 +24,7 @@ export function FilterBar({ children, onClear, actions }: FilterBarProps) {
           Clear filters
         </Button>
       ) : null}
-      {actions === undefined ? null : <div className="ml-auto flex gap-2">{actions}</div>}
+      {actions === undefined ? null : <div className="ml-auto flex items-center gap-2">{actions}</div>}
     </search>
   );
 }

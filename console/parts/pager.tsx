@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 /** Rows that arrived while the person was scrolled down. Stays visible while the table below scrolls. */
 export function NewRows({ newCount, showNew }: Pick<PagedList<unknown>, 'newCount' | 'showNew'>) {
   return (
-    <div role="status" className="pointer-events-none sticky top-16 z-20 flex h-0 justify-center">
+    <div role="status" className="pointer-events-none sticky top-16 z-[25] flex h-0 justify-center">
       {newCount === 0 ? null : (
         <Button
           variant="primary"

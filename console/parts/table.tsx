@@ -1,9 +1,11 @@
-import { type ReactNode, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 import type { ApiProblem } from '../client/request.ts';
+import type { Selection } from '../client/selection.ts';
 import { Anchor } from './anchor.tsx';
 import { ProblemBanner } from './problem.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
 import { Skeleton } from './skeleton.tsx';
+import { SelectPage, SelectRow, selectByKey } from './table-selection.tsx';
 import { classes } from './text.ts';
 
 export interface Column<Row> {
@@ -34,6 +36,8 @@ export interface TableProps<Row> {
   readonly empty?: ReactNode;
   /** Below the rows, usually `<Pager {...list.paging} />`. */
   readonly footer?: ReactNode;
+  /** Adds a column with checkboxes; the actions are in a `<BulkBar>` below the table. */
+  readonly selection?: Selection<Row> | undefined;
   /** Inside a flush Card: without a border. */
   readonly isFlush?: boolean;
 }
@@ -42,7 +46,7 @@ const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
 
 /** A list as a table with a border. Buttons and links inside a linked row need `relative z-10`. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, columns, rows, rowKey, rowLink, isLoading = false, problem, empty, footer } = props;
+  const { caption, rows, rowKey, isLoading = false, problem, empty, footer } = props;
   const isNew = useNewKeys(rows.map(rowKey));
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} />;
   if (!isLoading && rows.length === 0 && empty !== undefined) {
@@ -51,61 +55,39 @@ export function Table<Row>(props: TableProps<Row>) {
   return (
     <div
       className={classes(
-        'min-w-0 overflow-hidden',
+        // Not `overflow-hidden`, which would be a scroll container: the header sticks to the window.
+        'min-w-0 overflow-clip',
         props.isFlush ? 'rounded-b-lg border-t' : 'rounded-lg border bg-surface',
       )}
     >
-      <ScrollRegion label={caption} isBusy={isLoading || props.isRefreshing === true}>
+      <ScrollRegion label={caption} isBusy={isLoading || props.isRefreshing === true} hasStickyContent>
         <table className="w-full border-collapse text-sm">
           <caption className="sr-only">{caption}</caption>
-          <thead>
-            <tr className="border-b">
-              {columns.map((column) => (
-                <th
-                  key={column.header}
-                  scope="col"
-                  className={classes(cellClass(column), 'py-2 font-medium text-faint')}
-                >
-                  {column.header}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody className={classes(props.isRefreshing && 'opacity-60', 'transition-opacity')}>
+          <Head
+            columns={props.columns}
+            selection={props.selection}
+            isEmpty={isLoading || rows.length === 0}
+          />
+          <tbody
+            className={classes(props.isRefreshing && 'opacity-60', 'transition-opacity')}
+            {...(props.selection ? { onKeyDown: keyHandler(props.selection) } : {})}
+          >
             {isLoading
               ? rowsWhileLoading.map((row) => (
-                  <tr key={row} className="border-b last:border-b-0">
-                    {columns.map((column) => (
-                      <td key={column.header} className={classes(cellClass(column), 'py-2.5')}>
-                        <Skeleton className={classes('h-4 w-20', column.align === 'right' && 'ml-auto')} />
-                      </td>
-                    ))}
-                  </tr>
+                  <SkeletonRow
+                    key={row}
+                    columns={props.columns}
+                    hasSelection={props.selection !== undefined}
+                  />
                 ))
               : rows.map((row) => (
-                  <tr
+                  <BodyRow
                     key={rowKey(row)}
-                    className={classes(
-                      'relative border-b last:border-b-0',
-                      rowLink && 'hover:bg-hover',
-                      isNew(rowKey(row)) && 'row-in',
-                    )}
-                  >
-                    {columns.map((column, index) => (
-                      <td key={column.header} className={classes(cellClass(column), 'h-9 py-1')}>
-                        {index === 0 && rowLink ? (
-                          <Anchor
-                            to={rowLink(row)}
-                            className="font-medium text-ink after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-                          >
-                            {column.cell(row)}
-                          </Anchor>
-                        ) : (
-                          column.cell(row)
-                        )}
-                      </td>
-                    ))}
-                  </tr>
+                    {...props}
+                    row={row}
+                    id={rowKey(row)}
+                    isNew={isNew(rowKey(row))}
+                  />
                 ))}
           </tbody>
         </table>
@@ -115,8 +97,96 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
+function keyHandler<Row>(selection: Selection<Row>) {
+  return (event: KeyboardEvent) => selectByKey(event, selection);
+}
+
+/** A header cell that stays visible. A shadow instead of a border: borders of collapsed cells do not move with it. */
+export const headClass =
+  'sticky top-(--sticky-top) z-[15] bg-surface font-medium text-faint shadow-[inset_0_-1px_0_var(--line)]';
+
+interface HeadProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection'> {
+  readonly isEmpty: boolean;
+}
+
+function Head<Row>({ columns, selection, isEmpty }: HeadProps<Row>) {
+  return (
+    <thead>
+      <tr>
+        {selection === undefined ? null : (
+          <th scope="col" className={classes(headClass, 'w-10 p-0')}>
+            <SelectPage selection={selection} isEmpty={isEmpty} />
+          </th>
+        )}
+        {columns.map((column) => (
+          <th key={column.header} scope="col" className={classes(cellClass(column), headClass, 'py-2')}>
+            {column.header}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface SkeletonRowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
+  readonly hasSelection: boolean;
+}
+
+function SkeletonRow<Row>({ columns, hasSelection }: SkeletonRowProps<Row>) {
+  return (
+    <tr className="border-b last:border-b-0">
+      {hasSelection ? <td /> : null}
+      {columns.map((column) => (
+        <td key={column.header} className={classes(cellClass(column), 'py-2.5')}>
+          <Skeleton className={classes('h-4 w-20', column.align === 'right' && 'ml-auto')} />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+interface BodyRowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'rowLink' | 'selection'> {
+  readonly row: Row;
+  readonly id: string;
+  readonly isNew: boolean;
+}
+
+function BodyRow<Row>({ row, id, columns, rowLink, selection, isNew }: BodyRowProps<Row>) {
+  const isSelected = selection?.has(id) ?? false;
+  return (
+    <tr
+      data-id={id}
+      className={classes(
+        'relative border-b last:border-b-0',
+        isSelected ? 'bg-accent-soft' : rowLink && 'hover:bg-hover',
+        isNew && 'row-in',
+      )}
+    >
+      {selection === undefined ? null : (
+        <td className="p-0">
+          <SelectRow selection={selection} id={id} row={row} />
+        </td>
+      )}
+      {columns.map((column, index) => (
+        <td key={column.header} className={classes(cellClass(column), 'h-9 py-1')}>
+          {index === 0 && rowLink ? (
+            <Anchor
+              to={rowLink(row)}
+              className="font-medium text-ink after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+            >
+              {column.cell(row)}
+            </Anchor>
+          ) : (
+            column.cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
 /** Whether a key joined others that were already shown: then its row slides in. On another page all keys are new, and none does. */
-function useNewKeys(keys: readonly string[]): (key: string) => boolean {
+export function useNewKeys(keys: readonly string[]): (key: string) => boolean {
   const known = useRef<{ keys: readonly string[]; added: ReadonlySet<string> }>({ keys, added: new Set() });
   if (keys.join(' ') !== known.current.keys.join(' ')) {
     const before = new Set(known.current.keys);

@@ -1,4 +1,11 @@
-import { formatInstant, formatRelative, formatStamp, type TimeKind, useNow } from '../client/now.ts';
+import {
+  formatInstant,
+  formatPast,
+  formatRelative,
+  formatStamp,
+  type TimeKind,
+  useNow,
+} from '../client/now.ts';
 
 export interface TimeProps {
   readonly at: string | null | undefined;
@@ -23,8 +30,7 @@ export function Time({
   if (at === null || at === undefined) return <span className="text-faint">{empty}</span>;
   const instant = Date.parse(at);
   const full = formatInstant(instant);
-  // After the clock was set back, a record may be dated ahead of it: "created in 3 days" would be absurd.
-  const distance = instant > now + toleranceMs && !mayBeAhead ? undefined : formatRelative(instant, now);
+  const distance = mayBeAhead ? formatRelative(instant, now) : formatPast(instant, now);
   const text = {
     stamp: formatStamp(instant, now),
     full,
@@ -44,6 +50,3 @@ export function Time({
     </time>
   );
 }
-
-// The displayed clock is updated in steps and may be this far behind.
-const toleranceMs = 60_000;

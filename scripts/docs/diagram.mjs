@@ -1,4 +1,4 @@
-import { Graph, layout } from '@dagrejs/dagre';
+import { layOutStates, setbacks } from '../../console/pages/records/state-graph.mjs';
 import { escapeHtml, slugOf } from './html.mjs';
 
 const nodeHeight = 32;
@@ -6,18 +6,8 @@ const letterWidth = 7.2;
 const labelLetterWidth = 6.1;
 const lineHeight = 14;
 const nodePadding = 24;
-const margin = 12;
 const arrowsWithNamesMax = 10;
 const start = '[*]';
-const awayFromTheGoal = new Set([
-  'failed',
-  'canceled',
-  'expired',
-  'returned',
-  'refunded',
-  'charged_back',
-  'archived',
-]);
 
 /**
  * A state diagram as inline SVG. The input is Mermaid, because code hosts draw the same text in the repository; only arrows with a
@@ -78,70 +68,43 @@ function sentenceOf(name) {
 
 /** @param {string} name @param {{ from: string, to: string, lines: string[], isTriggered: boolean }[]} arrows @param {string[]} sentences */
 function drawing(name, arrows, sentences) {
-  const graph = new Graph();
-  // Ranked by the longest path, the ends line up at the bottom.
-  graph.setGraph({ rankdir: 'TB', ranker: 'longest-path', nodesep: 18, ranksep: 24, edgesep: 10 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const state of new Set(arrows.flatMap(({ from, to }) => [from, to]))) {
-    const size =
-      state === start
-        ? { width: 14, height: 14 }
-        : { width: Math.round(state.length * letterWidth + nodePadding), height: nodeHeight };
-    graph.setNode(state, size);
-  }
-  for (const { from, to, lines } of arrows) {
-    graph.setEdge(from, to, {
-      width: lines.length === 0 ? 0 : Math.max(...lines.map((line) => line.length)) * labelLetterWidth + 8,
-      height: lines.length * lineHeight,
-      labelpos: 'c',
-      weight: awayFromTheGoal.has(to) ? 1 : 5,
-    });
-  }
-  layout(graph);
-  const nodes = graph.nodes().map((state) => ({ state, ...graph.node(state) }));
-  const edges = arrows.map((arrow) => ({ ...arrow, ...graph.edge(arrow.from, arrow.to) }));
-  const xs = [
-    ...nodes.flatMap(({ x, width }) => [x - width / 2, x + width / 2]),
-    ...edges.flatMap(({ points, x = points[0].x, width }) => [
-      x - width / 2,
-      x + width / 2,
-      ...points.map((point) => point.x),
-    ]),
-  ];
-  const ys = [
-    ...nodes.flatMap(({ y, height }) => [y - height / 2, y + height / 2]),
-    ...edges.flatMap(({ points }) => points.map((point) => point.y)),
-  ];
-  const [left, top] = [Math.min(...xs) - margin, Math.min(...ys) - margin];
-  const [width, height] = [
-    Math.ceil(Math.max(...xs) + margin - left),
-    Math.ceil(Math.max(...ys) + margin - top),
-  ];
-  const id = slugOf(`diagram ${name}`);
-  const at = ({ x, y }) => `${(x - left).toFixed(1)},${(y - top).toFixed(1)}`;
-  const finals = new Set(
-    nodes.map(({ state }) => state).filter((state) => !arrows.some(({ from }) => from === state)),
+  const names = [...new Set(arrows.flatMap(({ from, to }) => [from, to]))];
+  const states = names.map((state) =>
+    state === start
+      ? { name: state, width: 14, height: 14 }
+      : { name: state, width: Math.round(state.length * letterWidth + nodePadding), height: nodeHeight },
   );
+  const sized = arrows.map((arrow) => ({
+    ...arrow,
+    isMinor: setbacks.has(arrow.to),
+    label: sizeOf(arrow.lines),
+  }));
+  const drawn = layOutStates(states, sized, {
+    ...{ direction: 'TB', stateGap: 18, rankGap: 24, heightOfLine: lineHeight },
+  });
+  const { width, height, nodes } = drawn;
+  const id = slugOf(`diagram ${name}`);
+  const finals = new Set(names.filter((state) => !arrows.some(({ from }) => from === state)));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="${id}-title ${id}-description" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
     `<title id="${id}-title">${escapeHtml(sentenceOf(name))}</title><desc id="${id}-description">${escapeHtml(sentences.join('; '))}.</desc>`,
     `<defs><marker id="${id}-head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse"><path class="head" d="M0,0.5 L8,4 L0,7.5 z"/></marker></defs>`,
-    ...edges.map(
-      ({ points, isTriggered }) =>
-        `<path class="line${isTriggered ? ' triggered' : ''}" d="${curve(points, at)}" marker-end="url(#${id}-head)"/>`,
+    ...drawn.arrows.map(
+      ({ path, arrow }) =>
+        `<path class="line${arrow.isTriggered ? ' triggered' : ''}" d="${path}" marker-end="url(#${id}-head)"/>`,
     ),
-    ...nodes.map(({ state, x, y, width: w, height: h }) =>
+    ...nodes.map(({ name: state, x, y, width: w, height: h }) =>
       state === start
-        ? `<circle class="start" cx="${(x - left).toFixed(1)}" cy="${(y - top).toFixed(1)}" r="6"/>`
-        : `<g class="${finals.has(state) ? 'state final' : 'state'}"><rect x="${(x - w / 2 - left).toFixed(1)}" y="${(y - h / 2 - top).toFixed(1)}" width="${w}" height="${h}" rx="7"/><text x="${(x - left).toFixed(1)}" y="${(y - top + 4.5).toFixed(1)}" text-anchor="middle">${escapeHtml(state)}</text></g>`,
+        ? `<circle class="start" cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="6"/>`
+        : `<g class="${finals.has(state) ? 'state final' : 'state'}"><rect x="${(x - w / 2).toFixed(1)}" y="${(y - h / 2).toFixed(1)}" width="${w}" height="${h}" rx="7"/><text x="${x.toFixed(1)}" y="${(y + 4.5).toFixed(1)}" text-anchor="middle">${escapeHtml(state)}</text></g>`,
     ),
-    ...edges
-      .filter(({ lines }) => lines.length > 0)
-      .map(({ lines, x, y }) => {
-        const first = y - top - ((lines.length - 1) * lineHeight) / 2 + 4;
+    ...drawn.arrows
+      .filter(({ arrow }) => arrow.lines.length > 0)
+      .map(({ arrow: { lines }, label: { x, y } }) => {
+        const first = y - ((lines.length - 1) * lineHeight) / 2 + 4;
         const spans = lines.map(
           (line, row) =>
-            `<tspan x="${(x - left).toFixed(1)}" y="${(first + row * lineHeight).toFixed(1)}">${escapeHtml(line)}</tspan>`,
+            `<tspan x="${x.toFixed(1)}" y="${(first + row * lineHeight).toFixed(1)}">${escapeHtml(line)}</tspan>`,
         );
         return `<text class="label" text-anchor="middle">${spans.join('')}</text>`;
       }),
@@ -149,14 +112,9 @@ function drawing(name, arrows, sentences) {
   ].join('');
 }
 
-/** A smooth line through the points: quadratic segments that meet at the midpoints. */
-function curve(points, at) {
-  const [first, ...rest] = points;
-  const parts = rest.map((point, index) => {
-    const next = rest[index + 1];
-    return next === undefined
-      ? `L${at(point)}`
-      : `Q${at(point)} ${at({ x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 })}`;
-  });
-  return `M${at(first)} ${parts.join(' ')}`;
+/** The size of a label; null without one. @param {readonly string[]} lines */
+function sizeOf(lines) {
+  if (lines.length === 0) return null;
+  const width = Math.max(...lines.map((line) => line.length)) * labelLetterWidth + 8;
+  return { width, height: lines.length * lineHeight };
 }

@@ -3,6 +3,8 @@ export const searchOptions = {
   idField: 'address',
   fields: ['title', 'page', 'names', 'text'],
   storeFields: ['kind', 'page', 'title', 'names', 'excerpt'],
+  // A backtick is not punctuation for MiniSearch, and would be a part of the term.
+  processTerm: (/** @type {string} */ term) => term.replaceAll('`', '').toLowerCase(),
   searchOptions: {
     combineWith: 'AND',
     boost: { title: 6, names: 6, page: 2 },

@@ -9,7 +9,6 @@ export interface ApiDocument {
 export interface ApiOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
-  readonly summary: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: Content & { readonly required: boolean };

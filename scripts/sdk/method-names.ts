@@ -33,6 +33,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'GET capabilities': 'capabilities',
   'GET state_machines': 'stateMachines',
   'POST reset': 'reset',
+  'POST webhook_inbox': 'webhooks.inbox',
   'GET balances': 'ledger.balances',
   'GET ledger_entries': 'ledger.entries',
 };

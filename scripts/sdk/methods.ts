@@ -105,6 +105,6 @@ export function signature(method: Method, shapes: Shapes, indent: string): strin
         ? `WriteOptions & { ${extra.join('; ')} }`
         : 'WriteOptions';
   const result = gives === 'page' ? `Pages<${answer}>` : `Promise<${answer}>`;
-  const text = `${operation.summary.replace(/\.?$/, '.')} ${operation.description} \`${verb} ${path}\``;
+  const text = `${operation.description} \`${verb} ${path}\``;
   return `${comment(text, indent)}${indent}${method.method}(${[...names, ...argument, `options?: ${options}`].join(', ')}): ${result};\n`;
 }

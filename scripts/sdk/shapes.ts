@@ -113,7 +113,8 @@ export class Shapes {
       const type = this.type(schema, { isInput, indent: inside, at: `${at}.${name}` });
       const mark = isRequired ? '' : '?';
       const orNothing = isInput && !isRequired && type !== 'undefined' ? ' | undefined' : '';
-      return `${comment(descriptionOf(schema), inside)}${inside}${name}${mark}: ${type}${orNothing};\n`;
+      const key = /^\d/.test(name) ? `'${name}'` : name;
+      return `${comment(descriptionOf(schema), inside)}${inside}${key}${mark}: ${type}${orNothing};\n`;
     });
     return `{\n${lines.join('')}${indent}}`;
   }

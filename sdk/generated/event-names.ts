@@ -5,6 +5,7 @@ import type { EventType } from './shapes.ts';
 export const eventTypes: readonly EventType[] = [
   'webhook.disabled',
   'webhook.tested',
+  'webhook.deleted',
   'customer.created',
   'customer.updated',
   'customer.archived',

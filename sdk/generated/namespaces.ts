@@ -67,6 +67,7 @@ import type {
   PaymentHistory,
   PaymentList,
   PaymentRefund,
+  PaymentUpdate,
   ProviderEventList,
   Reconciliation,
   Refund,
@@ -90,6 +91,7 @@ import type {
   WebhookCreate,
   WebhookDetail,
   WebhookExamination,
+  WebhookInbox,
   WebhookList,
   WebhookRotateSecret,
   WebhookTest,
@@ -198,6 +200,8 @@ export interface PaymentsNamespace {
   create(body: PaymentCreate, options?: WriteOptions): Promise<Payment>;
   /** Retrieve a payment. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<Payment>;
+  /** Update the description or metadata of a payment in any state; null clears the description. Needs the scope `payments:write`. `POST /_api/developer_api_payments/{id}/update` */
+  update(id: string, body: PaymentUpdate, options?: WriteOptions): Promise<Payment>;
   /** Advance a payment: by its scenario, by an `action`, or by the shortest way `to` a state. Needs the scope `payments:write`. `POST /_api/developer_api_payments/{id}/advance` */
   advance(id: string, body?: PaymentAdvance, options?: WriteOptions & { expand?: 'ledgerEntries' | undefined }): Promise<Payment>;
   /** List the state changes of a payment, newest first, with actor, event and ledger entries. Needs the scope `payments:read`. `GET /_api/developer_api_payments/{id}/history` */
@@ -267,11 +271,13 @@ export interface TransfersNamespace {
 export interface WebhooksNamespace {
   /** Register an endpoint; only this response shows its secret. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks` */
   create(body: WebhookCreate, options?: WriteOptions): Promise<WebhookWithSecret>;
-  /** List the webhook endpoints of the application, newest first. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks` */
+  /** List the webhook endpoints of the application, newest first; deleted ones only with `status=deleted`. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks` */
   list(query?: ListWebhooksQuery, options?: CallOptions): Pages<WebhookList>;
+  /** Return the inbox of the application, an endpoint that Sandbank hosts; the first call creates it. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhook_inbox` */
+  inbox(body?: WebhookInbox, options?: WriteOptions): Promise<WebhookWithSecret>;
   /** Retrieve an endpoint and its health, without its secret. Needs the scope `webhooks:read`. `GET /_api/developer_api_webhooks/{id}` */
   retrieve(id: string, options?: CallOptions): Promise<WebhookDetail>;
-  /** Change the URL, the description, the event types, the retry profile or the concurrency. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/update` */
+  /** Change the URL, the description, the event types, the retry profile, the concurrency, the custom headers or the behavior of an inbox. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/update` */
   update(id: string, body: WebhookUpdate, options?: WriteOptions): Promise<Webhook>;
   /** Rotate the secret; the previous one also signs during the overlap. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/rotate_secret` */
   rotateSecret(id: string, body?: WebhookRotateSecret, options?: WriteOptions): Promise<WebhookWithSecret>;
@@ -279,6 +285,8 @@ export interface WebhooksNamespace {
   disable(id: string, options?: WriteOptions): Promise<Webhook>;
   /** Enable the endpoint and send the events that waited. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/enable` */
   enable(id: string, options?: WriteOptions): Promise<Webhook>;
+  /** Delete the endpoint; nothing more is sent, and its delivery history stays readable. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/delete` */
+  delete(id: string, options?: WriteOptions): Promise<Webhook>;
   /** Send one real event to the endpoint and return the receiver's response. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/test` */
   test(id: string, body?: WebhookTest, options?: WriteOptions): Promise<DeliveryDetail>;
   /** Attack the endpoint with forged, stale, repeated and unusual requests, and grade how its receiver handles them. Needs the scope `webhooks:write`. `POST /_api/developer_api_webhooks/{id}/examine` */

@@ -44,6 +44,9 @@ export type ErrorCode =
   | 'webhook_not_found'
   | 'webhook_limit_reached'
   | 'webhook_host_limit_reached'
+  | 'webhook_header_not_allowed'
+  | 'webhook_not_inbox'
+  | 'webhook_signature_invalid'
   | 'replay_running'
   | 'fault_plans_limit'
   | 'examination_running'
@@ -64,6 +67,7 @@ export type Scope =
 export type EventType =
   | 'webhook.disabled'
   | 'webhook.tested'
+  | 'webhook.deleted'
   | 'customer.created'
   | 'customer.updated'
   | 'customer.archived'
@@ -115,6 +119,7 @@ export type EventFilter =
   | 'transfer.*'
   | 'webhook.disabled'
   | 'webhook.tested'
+  | 'webhook.deleted'
   | 'customer.created'
   | 'customer.updated'
   | 'customer.archived'
@@ -291,7 +296,7 @@ export type TransferAction =
 
 export type CustomerAction = 'update' | 'archive';
 
-export type WebhookAction = 'update' | 'rotate_secret' | 'disable' | 'enable' | 'test';
+export type WebhookAction = 'update' | 'rotate_secret' | 'disable' | 'enable' | 'test' | 'delete';
 
 export type PaymentStatus =
   | 'pending'
@@ -337,7 +342,7 @@ export type CustomerStatus = 'active' | 'archived';
 
 export type ClockStatus = 'running' | 'frozen';
 
-export type WebhookStatus = 'enabled' | 'disabled';
+export type WebhookStatus = 'enabled' | 'disabled' | 'deleted';
 
 export type ExaminationStatus = 'passed' | 'failed';
 
@@ -666,6 +671,11 @@ export interface PaymentCreate {
   scenario?: PaymentScenario | readonly PaymentScenario[] | undefined;
   /** Default: `false`. */
   autoAdvance?: boolean | undefined;
+}
+
+export interface PaymentUpdate {
+  description?: string | null | undefined;
+  metadata?: Metadata | undefined;
 }
 
 export type PaymentAdvance =
@@ -1469,9 +1479,12 @@ export interface WebhookCreate {
   retryProfile?: 'standard' | 'fast' | 'none' | undefined;
   /** The maximum number of concurrent requests to the endpoint. With 1, first attempts are sent in order. */
   maxConcurrency?: number | undefined;
+  headers?: WebhookHeaders | undefined;
   /** Your own secret: `whsec_` and 24 to 64 bytes in Base64. If omitted, Sandbank generates one. */
   secret?: string | undefined;
 }
+
+export type WebhookHeaders = Record<string, string>;
 
 export interface WebhookWithSecret {
   object: 'webhook';
@@ -1488,7 +1501,11 @@ export interface WebhookWithSecret {
   /** The last four characters of the current secret. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
+  /** The names of the custom headers. Their values are never shown. */
+  headerNames: string[];
   disabledReason: 'requested' | 'gone' | 'failing' | null;
+  /** The behavior of an inbox; null for other endpoints. */
+  inbox: InboxRespond | InboxTimeout | null;
   allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1497,6 +1514,68 @@ export interface WebhookWithSecret {
   updatedAt: string;
   /** Shown once. A replay within 30 minutes by the same API key, or by the key that replaced it, shows it again; any other replay omits it. */
   secret?: string;
+}
+
+export interface InboxRespond {
+  type: 'respond';
+  /** The HTTP status of the response. */
+  responseStatus:
+    | 200
+    | 201
+    | 202
+    | 301
+    | 400
+    | 401
+    | 403
+    | 404
+    | 408
+    | 409
+    | 410
+    | 422
+    | 429
+    | 500
+    | 502
+    | 503
+    | 504;
+  /** How long the inbox waits before it responds. */
+  delayMs: number;
+}
+
+export interface InboxTimeout {
+  type: 'timeout';
+}
+
+export interface WebhookInbox {
+  /** `*`, all of one kind such as `payment.*`, or single types. */
+  eventTypes?: readonly EventFilter[] | undefined;
+  retryProfile?: 'standard' | 'fast' | 'none' | undefined;
+  /** How the inbox responds to deliveries. */
+  inbox?: InboxRespondInput | InboxTimeout | undefined;
+}
+
+export interface InboxRespondInput {
+  type: 'respond';
+  /** The HTTP status of the response. */
+  responseStatus?:
+    | 200
+    | 201
+    | 202
+    | 301
+    | 400
+    | 401
+    | 403
+    | 404
+    | 408
+    | 409
+    | 410
+    | 422
+    | 429
+    | 500
+    | 502
+    | 503
+    | 504 | undefined;
+  /** How long the inbox waits before it responds. */
+  delayMs?: number | undefined;
 }
 
 export interface WebhookList {
@@ -1524,7 +1603,11 @@ export interface Webhook {
   /** The last four characters of the current secret. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
+  /** The names of the custom headers. Their values are never shown. */
+  headerNames: string[];
   disabledReason: 'requested' | 'gone' | 'failing' | null;
+  /** The behavior of an inbox; null for other endpoints. */
+  inbox: InboxRespond | InboxTimeout | null;
   allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1548,7 +1631,11 @@ export interface WebhookDetail {
   /** The last four characters of the current secret. */
   secretHint: string;
   previousSecretExpiresAt: string | null;
+  /** The names of the custom headers. Their values are never shown. */
+  headerNames: string[];
   disabledReason: 'requested' | 'gone' | 'failing' | null;
+  /** The behavior of an inbox; null for other endpoints. */
+  inbox: InboxRespond | InboxTimeout | null;
   allowedActions: WebhookAction[];
   version: number;
   /** RFC 3339, UTC, with milliseconds. */
@@ -1561,6 +1648,11 @@ export interface WebhookDetail {
     lastFailureAt: string | null;
     /** Counted up to 10000. */
     pendingDeliveries: number;
+    /** The attempts of the newest 100 deliveries of the last 24 hours, in wall time. */
+    recentAttempts: {
+      succeeded: number;
+      failed: number;
+    };
   };
 }
 
@@ -1572,6 +1664,9 @@ export interface WebhookUpdate {
   retryProfile?: 'standard' | 'fast' | 'none' | undefined;
   /** The maximum number of concurrent requests to the endpoint. With 1, first attempts are sent in order. */
   maxConcurrency?: number | undefined;
+  headers?: WebhookHeaders | undefined;
+  /** How the inbox responds to deliveries. */
+  inbox?: InboxRespondInput | InboxTimeout | undefined;
 }
 
 export interface WebhookRotateSecret {
@@ -2059,6 +2154,7 @@ export type RequestFaultPlanCreate = {
     | 'listPayments'
     | 'createPayment'
     | 'retrievePayment'
+    | 'updatePayment'
     | 'advancePayment'
     | 'listPaymentHistory'
     | 'listTransferHistory'
@@ -2089,12 +2185,14 @@ export type RequestFaultPlanCreate = {
     | 'updateCustomer'
     | 'archiveCustomer'
     | 'createWebhook'
+    | 'openWebhookInbox'
     | 'listWebhooks'
     | 'retrieveWebhook'
     | 'updateWebhook'
     | 'rotateWebhookSecret'
     | 'disableWebhook'
     | 'enableWebhook'
+    | 'deleteWebhook'
     | 'testWebhook'
     | 'examineWebhook'
     | 'createWebhookEvent'
@@ -2229,7 +2327,7 @@ export interface WebhookEvent {
   /** The request that caused the event. */
   requestId: string;
   status: 'ok';
-  type: 'webhook.disabled' | 'webhook.tested';
+  type: 'webhook.disabled' | 'webhook.tested' | 'webhook.deleted';
   apiVersion: string;
   /** When it happened, by the application clock. */
   timestamp: string;

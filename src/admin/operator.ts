@@ -39,6 +39,7 @@ import { createTenant } from '../resources/organizations/tenant-commands.ts';
 import { presentImport } from '../runs/fork-run.ts';
 import type { ForkOptions } from '../snapshots/import-plan.ts';
 import type { ImportResult, Snapshots } from '../snapshots/snapshots.ts';
+import { type RestoreTarget, restoreSnapshot } from './restore.ts';
 
 export interface OperatorSettings {
   readonly engine: Engine;
@@ -148,7 +149,8 @@ export class Operator implements OperatorActions {
     if (!(await this.#find(orgId))) return refuse('resource_not_found');
     const { engine, ports } = this.#settings;
     const reset = { command: resetOrganization, prepare: prepareResetOrganization };
-    return submitPrepared(engine, ports, reset, { isPermitted: true }, this.#request(request, orgId, null));
+    const requested = { isPermitted: true, name: null };
+    return submitPrepared(engine, ports, reset, requested, this.#request(request, orgId, null));
   }
 
   /** Writes an audit row before it sends any data. */
@@ -174,6 +176,18 @@ export class Operator implements OperatorActions {
       ...{ kind: exportOrganization, input: null, context },
     });
     return audited.code === null ? this.#settings.snapshots.export(orgId, false) : audited;
+  }
+
+  /** For a person in the console: restores an uploaded snapshot. */
+  restoreFor(
+    request: OperatorRequest,
+    { orgId, actor }: Pick<Principal, 'orgId' | 'actor'>,
+    bytes: AsyncIterable<Uint8Array>,
+    target: RestoreTarget,
+  ): Promise<Presented | Refusal> {
+    const command = this.#request(request, orgId, null);
+    const byPerson = { ...command, context: { ...command.context, actor } };
+    return restoreSnapshot(this.#settings, byPerson, bytes, target);
   }
 
   async importSnapshot(

@@ -23,7 +23,7 @@ import { declareApplication } from '../resources/applications/machine.ts';
 import { declareOrganization } from '../resources/organizations/machine.ts';
 import { declareMember, memberIdOf } from '../resources/organizations/member-machine.ts';
 import { membersTable } from '../resources/organizations/member-table.ts';
-import { declareWebhook } from '../resources/webhooks/machine.ts';
+import { declareWebhook } from '../resources/webhooks/declare-commands.ts';
 import { webhooksTable } from '../resources/webhooks/table.ts';
 import { type Seed, SeedSchema } from './seed-schema.ts';
 
@@ -205,7 +205,7 @@ async function webhookInput(
     secret,
     sealed: vault.seal(secret, owner),
     isSameSecret: secret === stored,
-    isGenerated: given === undefined && stored === undefined,
+    isGenerated: given === undefined && stored === undefined && before?.status !== 'deleted',
   };
 }
 

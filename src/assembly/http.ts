@@ -3,7 +3,9 @@ import type { Operator } from '../admin/operator.ts';
 import { seedSchemaDocument } from '../admin/seed-schema.ts';
 import type { Config } from '../config.ts';
 import { databaseReadiness } from '../db/readiness.ts';
+import { openCurrentSecret } from '../delivery/signature.ts';
 import { hashOfToken } from '../engine/tokens.ts';
+import type { Vault } from '../engine/vault.ts';
 import { type AppSettings, createApp } from '../http/app.ts';
 import type { Console } from '../http/console.ts';
 import { createRateLimiter } from '../http/rate-limit.ts';
@@ -26,6 +28,7 @@ export function createHttp(
 ): FastifyInstance {
   const { config, database, telemetry, people, wallClock, uptime, address } = foundation;
   const { engine, reader, requestLog, coverage, operator, faults, ports, eventStreams } = parts;
+  const { inbox, heldRequests } = parts;
   const isWorker = config.role === 'worker';
   return createApp({
     ...{ engine, reader, requestLog, coverage, faults, ports, wallClock, uptime },
@@ -39,12 +42,13 @@ export function createHttp(
     tracing: telemetry.tracing,
     writtenBehind: { requests: () => requestLog.flush(), coverage: () => coverage.flush() },
     streams: eventStreams,
+    inbox: { accept: (request) => inbox.accept(request), held: heldRequests },
     readiness: () =>
       isDraining()
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })
         : databaseReadiness(database),
     operator: isWorker ? undefined : operatorApi(parts, operatorToken),
-    console: isWorker ? undefined : consoleOf(config, people, operator),
+    console: isWorker ? undefined : consoleOf(config, people, operator, foundation.vault),
     docs: builtDocs,
     seedSchema: seedSchemaDocument,
     logLevel: config.logLevel,
@@ -65,15 +69,20 @@ function operatorApi(
 export function consoleOf(
   { registration }: Pick<Config, 'registration'>,
   people: People,
-  operator: Pick<Operator, 'snapshotFor'>,
+  operator: Pick<Operator, 'snapshotFor' | 'restoreFor'>,
+  vault: Vault,
 ): Console {
+  const isOpen = registration === 'open';
   return {
     people,
     routes: consoleRoutes,
     directory: builtConsole,
-    isOpen: registration === 'open',
+    isOpen,
     hashOfToken,
     takeSnapshot: (request, principal) => operator.snapshotFor(request, principal),
+    openWebhookSecret: (webhook) => openCurrentSecret(vault, webhook),
+    restoreSnapshot: (request, principal, bytes, target) =>
+      operator.restoreFor(request, principal, bytes, { ...target, isOpen }),
   };
 }
 

@@ -5,15 +5,18 @@ import { createReader } from '../db/reader.ts';
 import { AddressGuard } from '../delivery/address-guard.ts';
 import { Deliverer } from '../delivery/deliverer.ts';
 import { createDeliveries } from '../delivery/deliveries.ts';
+import { Inbox } from '../delivery/inbox.ts';
 import { DeliveryQueue } from '../delivery/queue.ts';
 import { Sender } from '../delivery/sender.ts';
 import { CoverageJournal } from '../engine/coverage-journal.ts';
 import { Engine } from '../engine/engine.ts';
+import { ExaminationJournal } from '../engine/examination-journal.ts';
 import { FaultCounter } from '../engine/fault-counter.ts';
 import { newSuffix } from '../engine/ids.ts';
 import { RequestJournal } from '../engine/request-journal.ts';
 import { Seals } from '../engine/seals.ts';
 import { EventStreams } from '../http/event-stream.ts';
+import { HeldRequests } from '../http/held-requests.ts';
 import { unmeasured } from '../http/metrics.ts';
 import type { Reader } from '../kernel/table.ts';
 import { providers } from '../provider/index.ts';
@@ -82,7 +85,7 @@ function createCore(foundation: Foundation): Core {
   return { engine, reader: telemetry.reading(createReader(database)) };
 }
 
-/** Webhook delivery: the address guard, the queue of due deliveries, and the sender. */
+/** Webhook delivery: the address guard, the queue of due deliveries, the sender, and the inboxes of this server. */
 function createDelivery(foundation: Foundation, { engine, reader }: Core) {
   const { config, database, telemetry, vault, wallClock, isAlone, onError } = foundation;
   const guard = new AddressGuard({ allowsPrivate: config.allowsPrivateWebhooks });
@@ -104,7 +107,8 @@ function createDelivery(foundation: Foundation, { engine, reader }: Core) {
         onError(error, 'LISTEN connection lost; falling back to polling'),
       ),
   });
-  return { guard, queue, sender, faults, deliverer, deliveries };
+  const inbox = new Inbox({ reader, vault, wallClock, realTime: Date.now });
+  return { guard, queue, sender, faults, deliverer, deliveries, inbox, heldRequests: new HeldRequests() };
 }
 
 /** Data that is written or sent after the response: the request log, coverage, audit trail seals and event streams. */
@@ -126,7 +130,7 @@ function createJournals({ database, telemetry, wallClock, uptime, onError }: Fou
 
 /** Commands that run in several transactions and can be stopped. */
 function createRuns(
-  { vault, wallClock, uptime, onError }: Foundation,
+  { database, vault, wallClock, uptime, onError }: Foundation,
   { engine, reader }: Core,
   { deliverer, sender }: Pick<ReturnType<typeof createDelivery>, 'deliverer' | 'sender'>,
 ) {
@@ -135,6 +139,7 @@ function createRuns(
     runner: new ClockRunner({ engine, reader, wallClock, nextMark, onError, uptime }),
     examinations: new Examinations({
       ...{ engine, vault, sender, catalogue: eventCatalogue, wallClock },
+      journal: new ExaminationJournal(database),
       realTime: Date.now,
     }),
   };

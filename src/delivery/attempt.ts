@@ -6,6 +6,7 @@ import { type Id, idTimestamp } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import { clockNow } from '../kernel/time.ts';
 import type { DeliveryMeasures, DeliveryTracing, TracedAttempt } from '../telemetry/ports.ts';
+import { openHeaders, redactHeaders } from './custom-headers.ts';
 import type { ClaimedDelivery, CopiedAttempt, MarkedAttempt } from './queue.ts';
 import { waitAfter } from './retry.ts';
 import type { Outcome, Sender } from './sender.ts';
@@ -34,7 +35,8 @@ const unsigned: Outcome = {
   responseHeaders: null,
   responseBody: null,
   durationMs: 0,
-  error: 'Signature: the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it.',
+  error:
+    'Signature: the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it, and set custom headers again.',
   retryAfterSeconds: 0,
 };
 
@@ -92,20 +94,22 @@ async function sendAttempt(
   { sender, vault, wallClock, realTime, engine }: AttemptSettings,
   traceparent: string | undefined,
 ): Promise<MarkedAttempt | undefined> {
-  const { orgId, webhookId, eventId, url } = claim;
+  const { orgId, webhookId, eventId } = claim;
   const sentAt = wallClock();
   const at = appTime(claim, sentAt);
   const { requestId, type, sequence, data, eventAt: createdAt } = claim;
   const payload = eventPayload({ id: eventId, requestId, type, sequence, data, createdAt });
   const secrets = openSecrets(vault, claim.secrets, belongsTo(orgId, webhookId), sentAt);
-  const requestHeaders = {
+  const custom = openHeaders(vault, claim.headers, orgId, webhookId);
+  const ownHeaders = {
     'content-type': 'application/json',
     'user-agent': `Sandbank/${apiVersion}`,
     'accept-encoding': 'identity',
     ...(traceparent === undefined ? {} : { traceparent }),
     ...(secrets && signedHeaders(secrets, { eventId, payload, signedAt: realTime() })),
   };
-  const send = () => (secrets ? sender.send(url, requestHeaders, payload, realTime) : unsigned);
+  const send = () =>
+    secrets && custom ? sender.send(claim, { ...custom, ...ownHeaders }, payload, realTime) : unsigned;
   // A fault plan affects only the first attempt.
   const fault = claim.attempts === 0 ? claim.fault : null;
   const copies: CopiedAttempt[] = [];
@@ -130,7 +134,7 @@ async function sendAttempt(
     dueAt: appTime(claim, wallClock()) + (wait ?? 0),
     at,
     sentAt,
-    requestHeaders: fault?.type === 'drop' ? null : requestHeaders,
+    requestHeaders: fault?.type === 'drop' ? null : { ...redactHeaders(custom ?? {}), ...ownHeaders },
     ...response,
     requestId: claim.advanceRequestId,
     faultPlanId: claim.attempts === 0 ? claim.faultPlanId : null,

@@ -18,6 +18,19 @@ const fill = (capacity: DeliveryCapacity, next: (i: number) => ClaimedDelivery, 
 };
 
 describe('requests at once', () => {
+  it('to inboxes have no limit per host, and do not count for endpoints with the host of this server', () => {
+    const capacity = new DeliveryCapacity();
+    const toInbox = () => ({
+      ...claim(formatId('organization', '1'), 'https://sandbank.example/inbox/1'),
+      isInbox: true,
+    });
+    expect(fill(capacity, toInbox)).toBeGreaterThan(limits.webhookHostConcurrencyPerOrganizationMax);
+    const other = formatId('organization', '2');
+    expect(fill(capacity, () => claim(other, 'https://sandbank.example/hook'))).toBe(
+      limits.webhookHostConcurrencyPerOrganizationMax,
+    );
+  });
+
   it('are limited per organization and host, whatever the port and the path', () => {
     const capacity = new DeliveryCapacity();
     const toHost = (i: number) =>

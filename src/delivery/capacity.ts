@@ -1,6 +1,6 @@
 import type { Id } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
-import { destinationOf } from './destination.ts';
+import { type Destination, destinationOf } from './destination.ts';
 import type { ClaimedDelivery } from './queue.ts';
 
 const mebibyte = 1024 * 1024;
@@ -20,7 +20,7 @@ const claimBytesMin = mebibyte / 4;
 const sendingBytesMax = 32 * mebibyte;
 const sendingBytesPerOrganizationMax = 8 * mebibyte;
 
-type OutgoingRequest = Pick<ClaimedDelivery, 'orgId' | 'url' | 'data'>;
+type OutgoingRequest = Pick<ClaimedDelivery, 'orgId' | 'url' | 'isInbox' | 'data'>;
 
 interface HeldEvent {
   readonly data: string;
@@ -30,7 +30,7 @@ interface HeldEvent {
 /**
  * Limits what a process holds and sends at once: requests in total, per organization and per destination host, and bytes of event
  * data. A destination host may be a third party that never agreed to receive anything, so it has separate limits. For loopback
- * receivers only the total of the organization applies.
+ * receivers and inboxes only the total of the organization applies.
  */
 export class DeliveryCapacity {
   readonly #byOrganization = new Counter();
@@ -96,14 +96,15 @@ export class DeliveryCapacity {
     this.#claimedBytesBy.add(claim.orgId, -event.data.length);
   }
 
-  canSend({ orgId, url, data }: OutgoingRequest): boolean {
+  canSend(request: OutgoingRequest): boolean {
+    const { orgId, data } = request;
     if (this.isFull || this.#byOrganization.of(orgId) >= sendingPerOrganizationMax) return false;
     const organizationBytes = this.#sendingBytesBy.of(orgId);
     // A single request may exceed the limit.
     if (organizationBytes > 0 && organizationBytes + data.length > sendingBytesPerOrganizationMax)
       return false;
     if (organizationBytes > 0 && this.#sendingBytes + data.length > sendingBytesMax) return false;
-    const { key, isLoopback } = destinationOf(url);
+    const { key, isLoopback } = destinationOfRequest(request);
     return (
       isLoopback ||
       (this.#byHost.of(key) < limits.webhookHostConcurrencyMax &&
@@ -119,8 +120,9 @@ export class DeliveryCapacity {
     this.#count(claim, -1);
   }
 
-  #count({ orgId, url, data }: OutgoingRequest, by: 1 | -1): void {
-    const { key } = destinationOf(url);
+  #count(request: OutgoingRequest, by: 1 | -1): void {
+    const { orgId, data } = request;
+    const { key } = destinationOfRequest(request);
     this.#sending += by;
     this.#sendingBytes += by * data.length;
     this.#sendingBytesBy.add(orgId, by * data.length);
@@ -128,6 +130,13 @@ export class DeliveryCapacity {
     this.#byHost.add(key, by);
     this.#byOrganizationAndHost.add(`${orgId} ${key}`, by);
   }
+}
+
+/** Inboxes are at this server itself, so no third party needs protection. */
+const inboxes: Destination = { key: 'inbox', isLoopback: true };
+
+function destinationOfRequest({ url, isInbox }: Pick<OutgoingRequest, 'url' | 'isInbox'>): Destination {
+  return isInbox ? inboxes : destinationOf(url);
 }
 
 function eventKeyOf({ orgId, eventId }: Pick<ClaimedDelivery, 'orgId' | 'eventId'>): string {

@@ -64,7 +64,8 @@ class EndpointWaker implements Deliveries {
       if (resource === 'clock') this.#wakeEndpointsOf(row.appId);
       if (resource !== 'webhook') continue;
       const webhook = row as WebhookRow;
-      this.#addEndpoint(webhook);
+      if (webhook.status === 'deleted') this.#endpointsByApp.get(webhook.appId)?.delete(webhook.id);
+      else this.#addEndpoint(webhook);
       deliverer.refresh({ orgId: webhook.orgId, webhookId: webhook.id });
     }
     for (const { appId } of events) this.#wakeEndpointsOf(appId);

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { sortedOrganizations } from '../engine/clearing.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { StoredSecret } from '../resources/webhooks/table.ts';
+import { type DueEndpoint, dueEndpoints, endDeleted, rescheduleStranded } from './poll-statements.ts';
 import { retryAheadMsMax } from './retry.ts';
 import {
   type ClaimedDelivery,
@@ -10,8 +11,6 @@ import {
   claim,
   clearBodies,
   copiedColumns,
-  type DueEndpoint,
-  dueEndpoints,
   type EndpointKey,
   endLeases,
   type MarkedAttempt,
@@ -22,7 +21,6 @@ import {
   type ReleasedClaim,
   releaseDeliveries,
   releaseEndpoints,
-  rescheduleStranded,
 } from './statements.ts';
 
 export type { ClaimedDelivery, CopiedAttempt, EndpointKey, MarkedAttempt } from './statements.ts';
@@ -41,6 +39,7 @@ export interface Claimed {
 }
 
 const clearMax = 1_000;
+const endedMax = 1_000;
 const endpointsMax = 2_000;
 
 /** The deliveries table as a queue. Its writes are not part of a command, so they do not go through the engine. */
@@ -153,10 +152,19 @@ export class DeliveryQueue {
     ]);
     for (const { orgId, webhookId, now } of rows.filter(({ isStranded }) => isStranded))
       await this.#database.query(rescheduleStranded, [orgId, webhookId, new Date(now).toISOString()]);
+    for (const endpoint of rows.filter(({ isDeleted }) => isDeleted)) await this.#end(endpoint, wallNow);
     return {
       due: rows.filter(({ isDue, isStranded }) => isDue || isStranded),
       next: rows.find(({ isLast }) => isLast),
     };
+  }
+
+  /** Ends deliveries to a deleted endpoint. The next poll continues, if there are more than one statement ends. */
+  async #end({ orgId, webhookId, now }: DueEndpoint, wallNow: Instant): Promise<void> {
+    await this.#database.query(endDeleted, [
+      ...[orgId, webhookId, new Date(now).toISOString(), new Date(wallNow).toISOString()],
+      ...[endedMax, 'Not sent: the endpoint was deleted.'],
+    ]);
   }
 
   /** For the only process on its database: at its start, no earlier lease has a live sender. */

@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
+import { assert } from '../kernel/assert.ts';
+import { type Id, isId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { type AddressGuard, AddressRefused } from './address-guard.ts';
 import { Exchange, type ReceivedResponse } from './exchange.ts';
@@ -32,9 +34,18 @@ const headerBytesMax = 16 * 1024;
 /** URLs whose parts are cached: a delivery parsed its URL six times, at 1 µs each. */
 const targetsMax = 1_000;
 
+/**
+ * The receiver of a request. An inbox is at this server: only its id decides where the request goes, so that its URL cannot lead to
+ * another path of the server, and a new public URL changes nothing.
+ */
+export type ReceiverAddress =
+  | { readonly url: string; readonly isInbox?: false }
+  | { readonly url: string; readonly isInbox: true; readonly webhookId: Id<'webhook'> };
+
 /** Where a URL leads, or why this server does not send there. */
 interface Target {
-  readonly origin: string;
+  /** Undefined for an inbox, because the address of this server is known only once it listens. */
+  readonly origin: string | undefined;
   readonly path: string;
   readonly problem: string | null;
 }
@@ -50,10 +61,17 @@ const noResponse = {
  * Sends one request, with bounded time and memory whatever the receiver does: the timeout covers everything from the DNS lookup
  * to the last byte, and only the first 16 KiB of the response are read. Redirects are not followed, so every connection goes to
  * an address that the guard has checked.
+ *
+ * Requests to inboxes go to this process itself, at an address that the guard may refuse. They have their own connections, which
+ * carry nothing else. They wait until the server listens; once it stops listening they are not sent any more.
  */
 export class Sender {
   readonly #guard: AddressGuard;
   readonly #agent: Agent;
+  readonly #inboxAgent = new Agent(agentOptions);
+  readonly #ownOrigin: Promise<string>;
+  #onListening: (origin: string) => void = () => undefined;
+  #isListening = true;
   readonly #open = new Set<Exchange>();
   readonly #targets = new Map<string, Target>();
   #isStopped = false;
@@ -61,24 +79,35 @@ export class Sender {
   constructor(guard: AddressGuard) {
     this.#guard = guard;
     this.#agent = new Agent({
+      ...agentOptions,
       connect: { lookup: guard.lookup, timeout: limits.webhookTimeoutMs },
-      // The timer of `send` covers headers and body.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxHeaderSize: headerBytesMax,
     });
+    this.#ownOrigin = new Promise((resolve) => {
+      this.#onListening = resolve;
+    });
+  }
+
+  /** The server listens: inboxes are at this origin. */
+  openInboxes(origin: string): void {
+    this.#onListening(origin);
+  }
+
+  /** The server is about to stop listening. Requests to inboxes remain unsent until `stop`. */
+  closeInboxes(): void {
+    this.#isListening = false;
   }
 
   /** Undefined when `stop` aborted the request: its outcome is unknown. */
   async send(
-    url: string,
+    receiver: ReceiverAddress,
     headers: Readonly<Record<string, string>>,
     body: string | Readable | null,
     wallClock: () => number,
     options: SendOptions = {},
   ): Promise<Outcome | undefined> {
     const startedAt = performance.now();
-    const target = this.#targetOf(url);
+    const { url } = receiver;
+    const target = receiver.isInbox ? inboxTarget(receiver.webhookId) : this.#targetOf(url);
     if (target.problem !== null) return { ...noResponse, durationMs: 0, error: target.problem };
     try {
       const response = await this.#exchange(target, headers, body, options);
@@ -132,7 +161,15 @@ export class Sender {
       if (signal) setMaxListeners(0, signal);
       signal?.addEventListener('abort', onAbort);
       if (signal?.aborted) return onAbort();
-      this.#agent.dispatch({ origin, path, method, headers, body, reset: closesConnection }, exchange);
+      const request = { path, method, headers, body, reset: closesConnection };
+      if (origin !== undefined) this.#agent.dispatch({ ...request, origin }, exchange);
+      else
+        void this.#ownOrigin.then((own) => {
+          if (!this.#open.has(exchange)) return;
+          if (this.#isListening) this.#inboxAgent.dispatch({ ...request, origin: own }, exchange);
+          // Nothing is sent, so nothing can time out: `stop` ends it.
+          else clearTimeout(timer);
+        });
     });
   }
 
@@ -155,8 +192,16 @@ export class Sender {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const exchange of this.#open) exchange.abort(new Error('The sender has stopped.'));
-    await this.#agent.destroy();
+    await Promise.all([this.#agent.destroy(), this.#inboxAgent.destroy()]);
   }
+}
+
+/** The timer of `send` covers connection, headers and body. */
+const agentOptions = { headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: headerBytesMax } as const;
+
+function inboxTarget(webhookId: Id<'webhook'>): Target {
+  assert(isId('webhook', webhookId), 'an inbox is named by the id of its webhook');
+  return { origin: undefined, path: `/inbox/${webhookId}`, problem: null };
 }
 
 class TimedOut extends Error {}

@@ -1,9 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Vault, VaultProblem } from '../engine/vault.ts';
+import { assert } from '../kernel/assert.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Instant, Reader } from '../kernel/table.ts';
 import { findAnyWebhook } from '../resources/webhooks/store.ts';
-import type { StoredSecret } from '../resources/webhooks/table.ts';
+import type { StoredSecret, WebhookRow } from '../resources/webhooks/table.ts';
 
 const secretBytes = 32;
 const secretPrefix = 'whsec_';
@@ -88,6 +89,16 @@ function opened(vault: Vault, secret: StoredSecret, owner: string): string {
   const text = vault.open(secret.sealed, owner);
   openedSecrets.set(secret, { vault, owner, text });
   return text;
+}
+
+/** The secret that signs new deliveries, in plain text. */
+export function openCurrentSecret(
+  vault: Vault,
+  { orgId, id, secrets }: Pick<WebhookRow, 'orgId' | 'id' | 'secrets'>,
+): string {
+  const [current] = secrets;
+  assert(current, `${id} has no secret`);
+  return vault.open(current.sealed, belongsTo(orgId, id));
 }
 
 /** Fails at startup if SANDBANK_SECRET has changed: otherwise every delivery would fail. */

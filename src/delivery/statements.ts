@@ -4,7 +4,7 @@ import type { Id } from '../kernel/ids.ts';
 import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
 import { type ActivePlan, activePlans, type WebhookFault } from '../resources/fault-plans/table.ts';
 import type { AttemptRow, DeliveryRow } from '../resources/webhooks/delivery-table.ts';
-import type { StoredSecret } from '../resources/webhooks/table.ts';
+import type { StoredHeaders, StoredSecret } from '../resources/webhooks/table.ts';
 
 /** A row that the claim statement returns. */
 export interface ClaimedRow extends Omit<ClaimedDelivery, 'data' | 'secrets' | 'isReordered'> {
@@ -27,7 +27,10 @@ export interface ClaimedDelivery
   extends Pick<DeliveryRow, 'orgId' | 'id' | 'appId' | 'webhookId' | 'eventId' | 'trigger'>,
     Pick<DeliveryRow, 'tries' | 'attempts' | 'token' | 'dueAt' | 'createdAt' | 'faultPlanId'> {
   readonly url: string;
+  /** This server receives the delivery itself. */
+  readonly isInbox: boolean;
   readonly secrets: readonly StoredSecret[];
+  readonly headers: StoredHeaders | null;
   readonly retryProfile: RetryProfile;
   readonly concurrencyMax: number;
   readonly type: EventRow['type'];
@@ -65,7 +68,7 @@ export interface MarkedAttempt
 }
 
 /** Joins the application clock. `offset 0` keeps the lookup by key, even if PostgreSQL planned the statement on empty tables. */
-const clockOf = (app: string, wallNow: string) => `left join lateral (
+export const clockOf = (app: string, wallNow: string) => `left join lateral (
       select c.offset_ms, c.stands_at, c.advance, coalesce(c.stands_at, ${wallNow} + c.offset_ms * interval '1 millisecond') as now
       from clocks c where c.org_id = w.org_id and c.id = 'clk' || substr(${app}, 4) offset 0) c on true`;
 
@@ -107,7 +110,8 @@ export const claim: Statement = {
           where d.org_id = w.org_id and d.webhook_id = w.id and d.held_until is not null) as held
       from unnest((select $1::text[]), (select $2::text[]), (select $3::integer[])) as k(org_id, id, room)
       cross join lateral (
-        select w.org_id, w.id, w.app_id, w.url, w.secrets::text as secrets, w.retry_profile, w.concurrency_max, k.room from webhooks w
+        select w.org_id, w.id, w.app_id, w.url, w.secrets::text as secrets, w.retry_profile, w.concurrency_max, w.inbox, w.headers, k.room
+        from webhooks w
         where w.status = 'enabled' and ${byKey('w', 'k.org_id', 'k.id')}
         for no key update skip locked) w
       left join lateral (
@@ -157,7 +161,7 @@ export const claim: Statement = {
       returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at,
         d.fault_plan_id, u.held_until as was_held_until)
     select d.org_id as "orgId", d.id, d.app_id as "appId", d.webhook_id as "webhookId", d.event_id as "eventId", d.trigger,
-      d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.secrets,
+      d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.inbox is not null as "isInbox", w.secrets, w.headers,
       w.retry_profile as "retryProfile", w.concurrency_max as "concurrencyMax", e.type, e.sequence,
       e.request_id as "requestId", e.created_at as "eventAt",
       case when row_number() over (partition by d.org_id, d.event_id order by d.due_at, d.id) = 1 then e.data end as data,
@@ -275,37 +279,6 @@ export const markWithCopies: Statement = {
   text: markText(copies.counted, copies.written),
 };
 
-/**
- * One page of endpoints after a cursor, with those that have something due by their application clock. It skips from endpoint to
- * endpoint on the index, like the timer query. A delivery that is due later than any retry was scheduled before its clock was set
- * back: it is stranded.
- */
-export const dueEndpoints: Statement = {
-  name: 'deliveries_due_endpoints',
-  text: `with recursive waiting(org_id, webhook_id, app_id, due_at, n) as (
-      (select d.org_id, d.webhook_id, d.app_id, d.due_at, 1 from deliveries d
-        where d.status = 'pending' and (d.org_id, d.webhook_id) > ($2, $3) order by d.org_id, d.webhook_id, d.due_at limit 1)
-      union all
-      select s.org_id, s.webhook_id, s.app_id, s.due_at, w.n + 1 from waiting w cross join lateral (
-        select d.org_id, d.webhook_id, d.app_id, d.due_at from deliveries d
-        where d.status = 'pending' and (d.org_id, d.webhook_id) > (w.org_id, w.webhook_id)
-        order by d.org_id, d.webhook_id, d.due_at limit 1) s
-      where w.n < $4)
-    select w.org_id as "orgId", w.webhook_id as "webhookId", e.is_open and w.due_at <= c.now as "isDue",
-      e.is_open and w.due_at > c.now + $5 * interval '1 millisecond' as "isStranded", c.now, w.n = $4 as "isLast"
-    from waiting w cross join lateral (
-      select coalesce(c.now, $1::timestamptz) as now from (select 1) one ${clockOf('w.app_id', '$1::timestamptz')}) c
-    cross join lateral (select exists (
-      select from webhooks e where e.org_id = w.org_id and e.id = w.webhook_id and e.status = 'enabled') as is_open) e
-    where w.n = $4 or (e.is_open and (w.due_at <= c.now or w.due_at > c.now + $5 * interval '1 millisecond'))`,
-};
-
-/** Makes stranded deliveries due now. */
-export const rescheduleStranded: Statement = {
-  name: 'deliveries_unstrand',
-  text: `update deliveries d set due_at = $3 where d.org_id = $1 and d.webhook_id = $2 and d.status = 'pending' and d.due_at > $3`,
-};
-
 export const releaseDeliveries: Statement = {
   name: 'deliveries_release',
   text: `update deliveries d set lease_until = 'epoch' where d.status = 'pending' and d.lease_until is not null`,
@@ -334,11 +307,4 @@ export const clearBodies: Statement = {
 /** A claim that this process releases. */
 export interface ReleasedClaim extends Pick<ClaimedDelivery, 'orgId' | 'id' | 'token'> {
   readonly isSent: boolean;
-}
-
-export interface DueEndpoint extends EndpointKey {
-  readonly isDue: boolean;
-  readonly isStranded: boolean;
-  readonly now: Instant;
-  readonly isLast: boolean;
 }

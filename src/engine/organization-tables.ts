@@ -50,6 +50,8 @@ export const organizationTables: readonly OrganizationTable[] = [
   { name: 'webhook_health', resetPolicy: 'trace' },
   // The coverage of a test suite: a reset between two tests must not delete it, and a copy starts without coverage.
   { name: 'coverage', resetPolicy: 'own' },
+  // Reports about a receiver, which a reset does not change.
+  { name: 'examinations', resetPolicy: 'own', ids: 'examination' },
   { name: 'api_key_uses', resetPolicy: 'own' },
   { name: 'members', resetPolicy: 'own', ids: 'member' },
   { name: 'invitations', resetPolicy: 'own', ids: 'invitation' },

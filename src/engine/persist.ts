@@ -4,7 +4,7 @@ import { DatabaseFailure } from '../db/failure.ts';
 import { assert } from '../kernel/assert.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Statement, Table } from '../kernel/table.ts';
-import { deliveriesTable, wantsEvent } from '../resources/webhooks/delivery-table.ts';
+import { deliveriesTable, isNotDeleted, wantsEvent } from '../resources/webhooks/delivery-table.ts';
 import { isOrganizationBusy, sortedOrganizations } from './clearing.ts';
 import { columnsOf } from './columns.ts';
 
@@ -191,7 +191,7 @@ function matchText<Row>(table: Table<Row>, arrays: readonly string[]): string {
     `insert into ${deliveriesTable.name} (org_id, id, app_id, webhook_id, event_id, event_type, trigger, status, due_at, ` +
     `created_at, updated_at) select e.org_id, 'dlv_' || substr(e.id, 5, 20) || right(w.id, 6), e.app_id, w.id, e.id, e.type, ` +
     `'event', 'pending', 'epoch', e.created_at, e.created_at from (select distinct e.org_id, e.app_id from ${events}) a ` +
-    `cross join lateral (select w.* from webhooks w where w.org_id = a.org_id and w.app_id = a.app_id offset 0) w ` +
+    `cross join lateral (select w.* from webhooks w where w.org_id = a.org_id and w.app_id = a.app_id and ${isNotDeleted} offset 0) w ` +
     `cross join lateral (select e.* from ${events} where e.org_id = w.org_id and e.app_id = w.app_id and ${wantsEvent} offset 0) e`
   );
 }

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 const prefix = 'sealed.v1.';
 const ivBytes = 12;
@@ -11,13 +18,26 @@ export class VaultProblem extends Error {
 
 /**
  * Encrypts texts that the server must read again: AES-256-GCM with a key derived from the server secret. The owner is part of the
- * authenticated data, so that the text of one row cannot be moved to another.
+ * authenticated data, so that the text of one row cannot be moved to another. It also signs texts that leave the server and return.
  */
 export class Vault {
   readonly #key: Buffer;
+  readonly #signingKey: Buffer;
 
   constructor(secret: string) {
-    this.#key = Buffer.from(hkdfSync('sha256', secret, 'sandbank', 'vault v1', 32));
+    const derived = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'sandbank', purpose, 32));
+    this.#key = derived('vault v1');
+    this.#signingKey = derived('signature v1');
+  }
+
+  /** An HMAC, in hexadecimal. */
+  sign(text: string): string {
+    return createHmac('sha256', this.#signingKey).update(text).digest('hex');
+  }
+
+  isSignature(signature: string, text: string): boolean {
+    const [given, expected] = [Buffer.from(signature), Buffer.from(this.sign(text))];
+    return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
   seal(text: string, owner: string): string {

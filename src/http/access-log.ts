@@ -56,9 +56,11 @@ function lineOf(
   };
 }
 
-const slowRoutes = /(?:_clock\/advance|\/test|\/examine|\/fork|[/_]reset|\/snapshots?|\/import|\/export)$/;
+const slowRoutes =
+  /(?:_clock\/advance|\/test|\/examine|\/fork|[/_]reset|\/snapshots?|\/import|\/export|^\/inbox\/:id)$/;
 
-/** Requests that are slow by design: they wait for webhook receivers, for all due timers, for a file or for a fault plan. */
+/** Requests that are slow by design: they wait for webhook receivers, for all due timers, for a file or for a fault plan, or an inbox delays
+ * them. */
 function isSlowByDesign({ routeOptions, faultPlan }: FastifyRequest): boolean {
   return slowRoutes.test(routeOptions.url ?? '') || faultPlan !== null;
 }

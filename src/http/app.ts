@@ -11,6 +11,7 @@ import { addClientAddress } from './client-address.ts';
 import { addConsole, type Console } from './console.ts';
 import { hostCheck } from './hosts.ts';
 import { httpServerParts } from './http-server.ts';
+import { addInbox } from './inbox.ts';
 import { loggerOptions } from './logger.ts';
 import { addOperator, type OperatorSettings } from './operator.ts';
 import { addPublicRoutes } from './public-routes.ts';
@@ -70,6 +71,7 @@ export function createApp(settings: AppSettings): FastifyInstance {
   addAccessLog(app, settings);
   acceptStrictJson(app);
   addPublicRoutes(app, settings);
+  addInbox(app, settings.inbox, docsUrl);
   const serving = createServing(app, settings);
   const api = addApiRoutes(app, settings, serving);
   if (settings.console) addConsole(app, settings, settings.console, serving);

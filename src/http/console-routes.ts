@@ -117,6 +117,7 @@ export async function admit(
   const membership = await findMemberContext(reader, orgId, memberIdOf(person.id), appId);
   if (!membership || (appId !== noApplication && membership.appId === null))
     return refuse('resource_not_found');
+  if (membership.requiresTwoFactor && !person.hasTwoFactor) return refuse('two_factor_required');
   const principal: Principal = {
     ...{ orgId, orgName: membership.orgName, appId, appName: membership.appName ?? '' },
     settings: membership.settings ?? defaultApplicationSettings,

@@ -18,17 +18,17 @@ import {
   mayCreateOrganization,
   refuseTooManyOrganizations,
 } from '../resources/organizations/member-store.ts';
+import { recordEvent } from './account-trail.ts';
+import { addAccountRoutes, CurrentPassword, Nothing, Password } from './console-account.ts';
 import { consoleAnswers } from './console-answers.ts';
+import { addPasskeyRoutes } from './console-passkeys.ts';
 import { personOf, visitorOf } from './console-routes.ts';
 import { Refused } from './refused.ts';
 import { sendAnswer } from './send.ts';
 import { SessionContext, type SessionSettings } from './session-context.ts';
 
-const { session, devices, twoFactor, invitationOffer, organization } = consoleAnswers;
+const { session, invitationOffer, organization } = consoleAnswers;
 
-const Password = Type.String({ minLength: limits.passwordLengthMin, maxLength: limits.passwordLengthMax });
-/** A password that is only compared: it may be shorter than the current minimum. */
-const CurrentPassword = text(limits.passwordLengthMax);
 const Name = text(limits.nameLengthMax);
 const Token = Type.String({ pattern: '^[A-Za-z0-9_-]{10,100}$' });
 
@@ -43,13 +43,8 @@ const SecondFactor = strict(
   { code: Type.Optional(text(12)), backupCode: Type.Optional(text(40)) },
   exactlyOne('code', 'backupCode'),
 );
-const Profile = strict({ name: Name });
-const NewPassword = strict({ currentPassword: CurrentPassword, newPassword: Password });
-const WithPassword = strict({ password: CurrentPassword });
-const Code = strict({ code: text(12) });
 const Reset = strict({ token: Token, newPassword: Password });
 const NewOrganization = strict({ name: Name });
-const Nothing = strict({});
 
 /** The console routes outside any organization: session, account, devices, second factor and invitations. */
 export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings): void {
@@ -57,8 +52,7 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
   addSessionRoute(context);
   addSignInRoutes(context);
   addAccountRoutes(context);
-  addDeviceRoutes(context);
-  addTwoFactorRoutes(context);
+  addPasskeyRoutes(context);
   addInvitationRoutes(context);
   addOrganizationRoute(context);
 }
@@ -66,11 +60,13 @@ export function addSessionRoutes(app: FastifyInstance, settings: SessionSettings
 /** The signed-in person and their organizations. */
 function addSessionRoute(context: SessionContext): void {
   context.get('session', session, async (request, reply) => {
-    return context.showSession(reply, await personOf(context.settings, request, reply));
+    const person = await personOf(context.settings, request, reply);
+    const hasEnded = person === null && context.settings.people.hasSessionCookie(visitorOf(request));
+    return context.show(reply, { ...(await context.present(person)), hasEnded });
   });
 }
 
-/** Signing up, in and out. */
+/** Signing up, in and out, and choosing a new password with a link. */
 function addSignInRoutes(context: SessionContext): void {
   const { people, isOpen } = context.settings;
 
@@ -97,6 +93,7 @@ function addSignInRoutes(context: SessionContext): void {
         reply,
         await people.signUp({ ...account, email }, visitorOf(request), join),
       );
+      await recordEvent(people, request, person, 'sign_up');
       const joined = invitation ? { joined: invitation.orgId } : {};
       return context.show(reply, { ...(await context.present(person)), ...joined }, 'created');
     },
@@ -122,106 +119,12 @@ function addSignInRoutes(context: SessionContext): void {
     if (session) await context.note(request, session.value.person, 'sign_out');
     return context.showSession(reply, null);
   });
-}
-
-/** Name and password. */
-function addAccountRoutes(context: SessionContext): void {
-  const { people } = context.settings;
-
-  context.post('session/profile', Profile, session, async ({ name }, request, reply) => {
-    const person = await context.signedIn(request, reply);
-    context.take(reply, await people.rename(name, visitorOf(request)));
-    await context.note(request, person, 'rename');
-    return context.showSession(reply, { ...person, name });
-  });
-
-  context.post('session/password', NewPassword, session, async (passwords, request, reply) => {
-    const person = await context.signedIn(request, reply);
-    context.take(reply, await people.changePassword(passwords, person, visitorOf(request)));
-    await context.note(request, person, 'change_password');
-    return context.showSession(reply, person);
-  });
 
   context.post('session/password_reset', Reset, session, async (reset, request, reply) => {
     context.limitAnonymous(request);
     const person = context.take(reply, await people.resetPassword(reset));
     await context.note(request, person, 'reset_password');
     return context.showSession(reply, null);
-  });
-}
-
-/** A person's sessions on all devices. */
-function addDeviceRoutes(context: SessionContext): void {
-  const { people } = context.settings;
-
-  context.get('session/devices', devices, async (request, reply) => {
-    await context.signedIn(request, reply);
-    const data = (await people.devices(visitorOf(request))).map((device) => ({
-      ...{ object: 'device_session', sandbox: true, status: 'active', id: device.id },
-      createdAt: instantToText(device.createdAt),
-      lastSeenAt: instantToText(device.lastSeenAt),
-      expiresAt: instantToText(device.expiresAt),
-      ip: device.address,
-      userAgent: device.agent,
-      isCurrent: device.id === request.sessionId,
-    }));
-    return context.show(reply, {
-      object: 'list',
-      sandbox: true,
-      status: 'ok',
-      data,
-      hasMore: false,
-      nextCursor: null,
-    });
-  });
-
-  context.post('session/devices/revoke_others', Nothing, session, async (_body, request, reply) => {
-    const person = await context.signedIn(request, reply);
-    context.take(reply, await people.revokeOthers(visitorOf(request)));
-    await context.note(request, person, 'revoke_sessions');
-    return context.showSession(reply, person);
-  });
-
-  context.post('session/devices/:id/revoke', Nothing, session, async (_body, request, reply) => {
-    const person = await context.signedIn(request, reply);
-    const { id } = request.params as { id: string };
-    context.take(reply, await people.revokeDevice(id, visitorOf(request)));
-    await context.note(request, person, 'revoke_sessions');
-    return context.showSession(reply, person);
-  });
-}
-
-/** Enabling and disabling the second factor. */
-function addTwoFactorRoutes(context: SessionContext): void {
-  const { people } = context.settings;
-
-  context.post('session/two_factor/enable', WithPassword, twoFactor, async ({ password }, request, reply) => {
-    const person = await context.signedIn(request, reply);
-    const { uri, backupCodes } = context.take(
-      reply,
-      await people.enableTwoFactor(password, person, visitorOf(request)),
-    );
-    const secret = new URL(uri).searchParams.get('secret');
-    return context.show(reply, {
-      ...{ object: 'two_factor', sandbox: true, status: 'pending' },
-      uri,
-      secret,
-      backupCodes,
-    });
-  });
-
-  context.post('session/two_factor/confirm', Code, session, async ({ code }, request, reply) => {
-    await context.signedIn(request, reply);
-    const person = context.take(reply, await people.verifySecond({ code }, visitorOf(request)));
-    await context.note(request, person, 'enable_two_factor');
-    return context.showSession(reply, { ...person, hasTwoFactor: true });
-  });
-
-  context.post('session/two_factor/disable', WithPassword, session, async ({ password }, request, reply) => {
-    const person = await context.signedIn(request, reply);
-    context.take(reply, await people.disableTwoFactor(password, person, visitorOf(request)));
-    await context.note(request, person, 'disable_two_factor');
-    return context.showSession(reply, { ...person, hasTwoFactor: false });
   });
 }
 

@@ -100,6 +100,13 @@ export function httpServerParts({ docsUrl, timeouts, queue }: HttpServerSettings
   };
 }
 
+/** The origin at which this process reaches its own server. A wildcard address includes loopback. */
+export function ownOrigin(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  const host = address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 const resolveAll = (host: string) => lookup(host, { all: true });
 
 /** Listens on the host; for `localhost` on all of its addresses, which are two with IPv6. Returns the port. */

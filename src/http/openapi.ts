@@ -111,8 +111,8 @@ function operation(route: Route, components: SchemaComponents, example?: Operati
   return {
     operationId: route.operationId,
     tags: [route.tag],
-    summary: route.summary,
-    description: needs(route),
+    summary: titleOf(route.operationId),
+    description: `${route.summary}. ${needs(route)}`,
     'x-scope': route.scope,
     parameters: [
       ...pathParameters(route),
@@ -135,6 +135,12 @@ function operation(route: Route, components: SchemaComponents, example?: Operati
       ...Object.fromEntries(statuses.map((status) => [String(status), ref('responses', `Status${status}`)])),
     },
   };
+}
+
+/** The title in the navigation of the API reference: `listFxRates` is "List FX rates". */
+function titleOf(operationId: string): string {
+  const title = operationId.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(' fx ', ' FX ');
+  return title.charAt(0).toUpperCase() + title.slice(1);
 }
 
 /** The webhook requests: an entry for each event type. All events of a resource share one schema. */

@@ -3,7 +3,7 @@ import type { AnyResource } from '../kernel/command.ts';
 import { declineCodes, declines, returnReasons, transferFailures } from '../kernel/decline.ts';
 import { type ErrorCode, errorCatalogue } from '../kernel/errors.ts';
 import type { EventType } from '../kernel/event.ts';
-import { emittedEvents, finalStates } from '../kernel/machine.ts';
+import { emittedEvents, finalStates, lifecycleMoves } from '../kernel/machine.ts';
 import {
   magicAmounts,
   scenarioDescriptions,
@@ -55,7 +55,7 @@ function machineSection({ name, machine }: AnyResource): Section {
     text: final.length === 0 ? '' : `Final states: ${codes(final)}.`,
     diagram: diagramOf(machine),
     head: ['action', 'from', 'to', 'event', 'condition'],
-    rows: machine.moves.map((move) => [
+    rows: lifecycleMoves(machine).map((move) => [
       code(move.action),
       codes(move.from),
       move.stays ? 'unchanged' : codes(move.to),

@@ -42,7 +42,7 @@ const anonymousPerSecond = 50;
 /** Shared by the session routes: mounts routes, finds the signed-in person and presents the session. */
 export class SessionContext {
   readonly settings: SessionSettings;
-  /** Records an account change in the audit trails of the person's organizations. */
+  /** Records an account change. */
   readonly note: AccountTrail;
   readonly #app: FastifyInstance;
   readonly #anonymous: RateLimiter = createRateLimiter(anonymousPerSecond);
@@ -85,7 +85,9 @@ export class SessionContext {
       person: person && {
         ...{ id: person.id, email: person.email, name: person.name, twoFactor: person.hasTwoFactor },
       },
-      organizations: memberships.map(({ orgId, orgName, role }) => ({ id: orgId, name: orgName, role })),
+      organizations: memberships.map(({ orgId, orgName, role, requiresTwoFactor }) => ({
+        ...{ id: orgId, name: orgName, role, requiresTwoFactor },
+      })),
       registration: isOpen ? 'open' : 'closed',
       publicUrl: publicUrl(),
       apiVersion,

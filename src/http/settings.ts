@@ -9,6 +9,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestTracing } from '../telemetry/ports.ts';
 import type { EventStreams } from './event-stream.ts';
 import type { ConnectionTimeouts } from './http-server.ts';
+import type { InboxSettings } from './inbox.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { RequestQueueSettings } from './request-queue.ts';
 
@@ -33,6 +34,7 @@ export interface HttpSettings {
   readonly requestLog: RequestSink | undefined;
   /** Receives the operations and errors that keys have used. */
   readonly coverage: CoverageSink | undefined;
+  readonly inbox: InboxSettings;
   /** Each writes its buffered rows, so that a read sees them. */
   readonly writtenBehind: Readonly<Record<WriteBehindData, () => Promise<void>>>;
   readonly streams: EventStreams;

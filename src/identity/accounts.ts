@@ -130,12 +130,20 @@ const endPending: Statement = {
   text: 'delete from person_verifications where value = $1',
 };
 
+const endPasskeys: Statement = {
+  name: 'password_end_passkeys',
+  text: 'delete from person_passkeys where person_id = $1',
+};
+
 /** Ends sign-ins that passed the password check and wait for a second factor. */
 export async function endPendingSignIns(database: Queries, personId: Id<'person'>): Promise<void> {
   await database.query(endPending, [personId]);
 }
 
-/** Sets a password and ends sessions, pending sign-ins and reset links. Call it in a transaction. */
+/**
+ * Sets a password and ends sessions, pending sign-ins, reset links and passkeys: a person who knew the old password could have
+ * added one. Call it in a transaction.
+ */
 export async function replacePassword(
   connection: Queries,
   personId: Id<'person'>,
@@ -146,7 +154,43 @@ export async function replacePassword(
   await connection.query(setPassword, [personId, formatId('session', newSuffix()), passwordHash, at]);
   await connection.query(endSessions, [personId]);
   await connection.query(endLinks, [personId]);
+  await connection.query(endPasskeys, [personId]);
   await endPendingSignIns(connection, personId);
+}
+
+/** One statement checks and changes: of two people who choose one address, one gets it. The seed does not own the new address. */
+const setEmail: Statement = {
+  name: 'account_set_email',
+  text: `update persons p set email = $2, email_verified = false, seeded_at = case when p.email = $2 then p.seeded_at end,
+      updated_at = $3
+    where p.id = $1 and not exists (select from persons o where o.email = $2 and o.id <> $1) returning 1 as changed`,
+};
+
+const endOtherSessions: Statement = {
+  name: 'account_end_other_sessions',
+  text: 'delete from person_sessions where person_id = $1 and id <> $2',
+};
+
+export interface ReplaceEmail {
+  readonly personId: Id<'person'>;
+  /** In lower case. */
+  readonly email: string;
+  /** The session that stays. */
+  readonly sessionId: string;
+}
+
+/** False when another account has the address. Call it in a transaction. */
+export async function replaceEmail(
+  connection: Queries,
+  { personId, email, sessionId }: ReplaceEmail,
+  now: Instant,
+): Promise<boolean> {
+  const changed = await connection.query(setEmail, [personId, email, new Date(now).toISOString()]);
+  if (changed.length === 0) return false;
+  await connection.query(endOtherSessions, [personId, sessionId]);
+  await connection.query(endLinks, [personId]);
+  await endPendingSignIns(connection, personId);
+  return true;
 }
 
 const markSeeded: Statement = {

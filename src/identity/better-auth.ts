@@ -1,4 +1,6 @@
+import { passkey } from '@better-auth/passkey';
 import { betterAuth } from 'better-auth';
+import { APIError } from 'better-auth/api';
 import { twoFactor } from 'better-auth/plugins/two-factor';
 import type { Database } from '../db/database.ts';
 import { newSuffix } from '../engine/ids.ts';
@@ -16,6 +18,8 @@ export interface BetterAuthSettings {
   readonly secret: string;
   /** Whether browsers connect over TLS. */
   readonly isTls: boolean;
+  /** The host name that passkeys belong to. */
+  readonly passkeyHost: string;
 }
 
 const at = { createdAt: 'created_at', updatedAt: 'updated_at' };
@@ -24,7 +28,7 @@ const at = { createdAt: 'created_at', updatedAt: 'updated_at' };
  * Better Auth: accounts, sessions, second factors. The engine manages organizations, roles and keys, so that each change is in
  * the audit trail. Better Auth's own routes are not exposed; the console's routes are in http/.
  */
-export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings) {
+export function createBetterAuth({ database, secret, isTls, passkeyHost }: BetterAuthSettings) {
   const key = sessionKey(secret);
   return betterAuth({
     appName: 'Sandbank',
@@ -59,6 +63,8 @@ export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings
       },
       expiresIn: sessionDays * daySeconds,
       updateAge: daySeconds,
+      // Adding a passkey requires the password instead of a new session.
+      freshAge: 0,
     },
     account: {
       modelName: 'person_accounts',
@@ -98,6 +104,7 @@ export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings
           },
         },
       }),
+      passkeys(passkeyHost),
     ],
     advanced: {
       cookiePrefix: cookiePrefixOf(secret, isTls),
@@ -115,3 +122,32 @@ export function createBetterAuth({ database, secret, isTls }: BetterAuthSettings
 }
 
 export type BetterAuth = ReturnType<typeof createBetterAuth>;
+
+/** Signing in without a password. */
+function passkeys(host: string) {
+  return passkey({
+    rpID: host,
+    rpName: 'Sandbank',
+    // The browser checks the person, by a PIN or a fingerprint: a passkey counts as two factors.
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    authentication: {
+      afterVerification: ({ verification }) => {
+        if (!verification.authenticationInfo.userVerified)
+          throw new APIError('UNAUTHORIZED', { code: 'AUTHENTICATION_FAILED' });
+      },
+    },
+    schema: {
+      passkey: {
+        modelName: 'person_passkeys',
+        fields: {
+          userId: 'person_id',
+          publicKey: 'public_key',
+          credentialID: 'credential_id',
+          deviceType: 'device_type',
+          backedUp: 'backed_up',
+          createdAt: 'created_at',
+        },
+      },
+    },
+  });
+}

@@ -29,6 +29,10 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   TWO_FACTOR_NOT_ENABLED: 'two_factor_failed',
   BACKUP_CODES_NOT_ENABLED: 'two_factor_failed',
   TOTP_ALREADY_ENABLED: 'invalid_request',
+  CHALLENGE_NOT_FOUND: 'passkey_failed',
+  PASSKEY_NOT_FOUND: 'passkey_failed',
+  AUTHENTICATION_FAILED: 'passkey_failed',
+  FAILED_TO_VERIFY_REGISTRATION: 'passkey_failed',
   UNAUTHORIZED: 'session_missing',
   SESSION_EXPIRED: 'session_missing',
 };

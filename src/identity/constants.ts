@@ -1,5 +1,7 @@
 /** How long a session lasts after its last use. */
 export const sessionDays = 7;
+/** How long the security history of an account is stored. */
+export const historyDays = 90;
 /** How long a password reset link is valid. */
 export const resetHours = 24;
 /** How long a sign-up with an invitation may take to join its organization. */

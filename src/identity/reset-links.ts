@@ -92,9 +92,9 @@ export class ResetLinks {
     });
   }
 
-  /** Checked before the new password is hashed, so that a guessed token costs only one query. */
-  async isValid(token: string, now: Instant): Promise<boolean> {
-    return (await usableLink(this.#database, token, now)) !== undefined;
+  /** The person of a valid link. Read before the new password is hashed, so that a guessed token costs only one query. */
+  async find(token: string, now: Instant): Promise<Id<'person'> | undefined> {
+    return (await usableLink(this.#database, token, now))?.personId;
   }
 
   /** Sets the password and ends all sessions and links. Returns the person; undefined when the link is not valid any more. */

@@ -1,8 +1,9 @@
 import type { Database } from '../db/database.ts';
 import { deleteInBatches } from '../db/delete-in-batches.ts';
 import type { Instant, Statement } from '../kernel/table.ts';
-import { minuteMs } from '../kernel/time.ts';
+import { dayMs, minuteMs } from '../kernel/time.ts';
 import { discardOverdueAccounts } from './accounts.ts';
+import { historyDays } from './constants.ts';
 
 // The previous release counts failed sign-ins in sign_in_tries for this long.
 const graceMs = 15 * minuteMs;
@@ -24,9 +25,13 @@ function expire(table: string, column: string): Statement {
   };
 }
 
+const historyMs = historyDays * dayMs;
+const oldHistory = expire('account_events', 'at');
+
 /** Returns the number of deleted rows. */
 export async function removeExpired(database: Pick<Database, 'query'>, now: Instant): Promise<number> {
   let removed = await deleteInBatches(database, discardOverdueAccounts, now);
   for (const statement of expired) removed += await deleteInBatches(database, statement, now - graceMs);
+  removed += await deleteInBatches(database, oldHistory, now - historyMs);
   return removed;
 }

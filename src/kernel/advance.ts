@@ -4,6 +4,7 @@ import type { Refusal } from './errors.ts';
 import {
   capitalize,
   describeRow,
+  lifecycleMoves,
   type Machine,
   nounOf,
   openMoves,
@@ -165,7 +166,7 @@ function fewestMovesTo<Row extends Stateful>(machine: Machine<Row>, to: string):
   const movesTo = new Map([[to, 0]]);
   for (let moves = 1; moves <= machine.states.length; moves += 1) {
     const before = new Set(movesTo.keys());
-    for (const { from, to: ends } of machine.moves) {
+    for (const { from, to: ends } of lifecycleMoves(machine)) {
       if (!ends.some((end) => before.has(end))) continue;
       for (const state of from) if (!movesTo.has(state)) movesTo.set(state, moves);
     }

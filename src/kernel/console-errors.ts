@@ -12,7 +12,7 @@ export const consoleErrors = {
   ),
   sign_in_failed: entry(
     401,
-    'The email address or the password is wrong.',
+    'Wrong email or password.',
     'Check both. An owner of your organization can create a password reset link.',
     ofConsole,
   ),
@@ -26,6 +26,18 @@ export const consoleErrors = {
     403,
     'Your role in the organization does not allow this.',
     'Ask an owner or an admin of the organization.',
+    ofConsole,
+  ),
+  passkey_failed: entry(
+    401,
+    'The passkey was not accepted.',
+    'Try again, or sign in with your password.',
+    ofConsole,
+  ),
+  two_factor_required: entry(
+    403,
+    'The organization requires two-factor sign-in of its members.',
+    'Turn it on in your account, then send the request again.',
     ofConsole,
   ),
   origin_not_allowed: entry(
@@ -49,7 +61,7 @@ export const consoleErrors = {
   organization_name_mismatch: entry(
     422,
     'The name does not match the organization name.',
-    'Type the name of the organization to confirm the deletion.',
+    'Type the name of the organization to confirm.',
     ofConsole,
   ),
   email_taken: entry(
@@ -62,6 +74,12 @@ export const consoleErrors = {
     422,
     'The current password is wrong.',
     'Enter the password that you sign in with.',
+    ofConsole,
+  ),
+  password_too_weak: entry(
+    422,
+    'This password is too common.',
+    'Choose a longer passphrase, without your name or email address.',
     ofConsole,
   ),
   link_invalid: entry(422, 'The link was already used or has expired.', 'Ask for a new one.', ofConsole),

@@ -240,6 +240,24 @@ export const errorCatalogue = {
     'Change a webhook with this host, or receive the events at one URL and distribute them there. Loopback hosts have no such limit.',
     stored,
   ),
+  webhook_header_not_allowed: entry(
+    422,
+    'A custom header has a reserved name, or is there twice.',
+    'Remove the header that `param` points at. Sandbank sets Host, User-Agent, Content-*, Webhook-* and the headers of the connection.',
+    stored,
+  ),
+  webhook_not_inbox: entry(
+    422,
+    'The webhook is not an inbox, so it has no inbox behavior.',
+    'Leave `inbox` out, or use the inbox of the application: POST developer_api_webhook_inbox.',
+    stored,
+  ),
+  webhook_signature_invalid: entry(
+    401,
+    'There is no such inbox, or the signature of the request is missing or not valid.',
+    'An inbox accepts only the deliveries of its own webhook, signed with its secret.',
+    unauthenticated,
+  ),
   replay_running: entry(
     409,
     'Another replay of the application is not finished: it still creates deliveries, or some of them were not attempted yet.',

@@ -55,15 +55,21 @@ export type ListFilter =
   | 'webhookId'
   | 'reference';
 
-/** Builds the query of one page; refuses a foreign cursor. It reads one row more than requested to determine `hasMore`. */
+/**
+ * Builds the query of one page; refuses a foreign cursor. It reads one row more than requested to determine `hasMore`.
+ * Records in the hidden status are listed only when the query names it.
+ */
 export function pageQueryOf<Row extends AnyRow>(
   table: Table<Row>,
   kind: IdKind,
   filters: readonly ListFilter[],
   orgId: string,
   query: ListQuery,
+  hiddenStatus?: string,
 ): PageQuery<Row> | 'invalid_cursor' {
   const conditions: Condition[] = [];
+  if (hiddenStatus !== undefined && query.status === undefined)
+    conditions.push({ column: 'status', operator: '<>', value: hiddenStatus });
   for (const filter of filters) {
     const value = query[filter];
     if (value === undefined) continue;

@@ -24,6 +24,11 @@ export interface Move<Row, State extends string = string, Action extends string 
   readonly emitsNoEvent?: true;
   /** Does not change the record, so the history has no row for it. */
   readonly isTraceless?: true;
+  /**
+   * Changes descriptive fields in any state and is not a part of the lifecycle: it has its own operation, and it is not one of the
+   * `allowedActions`.
+   */
+  readonly isEdit?: true;
 }
 
 interface Condition<Row> {
@@ -102,6 +107,13 @@ function checkEventNames<Row extends Stateful>({ resource, moves }: Machine<Row>
   }
 }
 
+/** The moves of the lifecycle: all of the table except edits. */
+export function lifecycleMoves<Row extends Stateful, State extends string, Action extends string>({
+  moves,
+}: Machine<Row, State, Action>): readonly Move<Row, State, Action>[] {
+  return moves.filter(({ isEdit }) => !isEdit);
+}
+
 /** The actions that a record allows in its current state, in table order. */
 export function allowedActions<Row extends Stateful, Action extends string>(
   machine: Machine<Row, string, Action>,
@@ -111,10 +123,12 @@ export function allowedActions<Row extends Stateful, Action extends string>(
 }
 
 /** Every action that a caller may request in some state, in table order. */
-export function requestableActions<Row extends Stateful, Action extends string>({
-  moves,
-}: Machine<Row, string, Action>): readonly Action[] {
-  const requestable = moves.filter(({ triggeredBy, from }) => triggeredBy === undefined && from.length > 0);
+export function requestableActions<Row extends Stateful, Action extends string>(
+  machine: Machine<Row, string, Action>,
+): readonly Action[] {
+  const requestable = lifecycleMoves(machine).filter(
+    ({ triggeredBy, from }) => triggeredBy === undefined && from.length > 0,
+  );
   return [...new Set(requestable.map(({ action }) => action))];
 }
 
@@ -139,7 +153,7 @@ function movesFrom<Row extends Stateful, State extends string, Action extends st
   }
   let moves = byState.get(state);
   if (!moves) {
-    moves = machine.moves.filter((move) => move.triggeredBy === undefined && startsAt(move, state));
+    moves = lifecycleMoves(machine).filter((move) => move.triggeredBy === undefined && startsAt(move, state));
     byState.set(state, moves);
   }
   return moves as readonly Move<Row, State, Action>[];

@@ -41,6 +41,11 @@ export interface Ports {
     newInvitationToken(): { readonly token: string; readonly hash: Uint8Array };
     newWebhookSecret(): string;
     sealWebhookSecret(secret: string, orgId: Id<'organization'>, webhookId: Id<'webhook'>): string;
+    sealWebhookHeaders(
+      headers: Readonly<Record<string, string>>,
+      orgId: Id<'organization'>,
+      webhookId: Id<'webhook'>,
+    ): string;
   };
   readonly addressGuard: {
     /** Why a URL may not be called; null when it may. */

@@ -208,8 +208,9 @@ export function applicationListHandler<Row extends AnyRow & { readonly appId: Id
   table: Table<Row>,
   filters: readonly ListFilter[],
   present: (row: Row) => Presented,
+  hiddenStatus?: string,
 ): ReadRoute['read'] {
-  const page = listHandler(kind, table, ['appId', ...filters], present);
+  const page = listHandler(kind, table, ['appId', ...filters], present, hiddenStatus);
   return ({ reader, principal, query }) => page({ reader, principal, query: withinReach(principal, query) });
 }
 
@@ -219,10 +220,11 @@ export function listHandler<Row extends AnyRow>(
   table: Table<Row>,
   filters: readonly ListFilter[],
   present: (row: Row) => Presented,
+  hiddenStatus?: string,
 ): (request: Pick<ReadRequest, 'reader' | 'principal' | 'query'>) => Refusal | PromiseLike<PresentedPage> {
   const show = renderOnce(present);
   return ({ reader, principal, query }) => {
-    const request = pageQueryOf(table, kind, filters, principal.orgId, query as ListQuery);
+    const request = pageQueryOf(table, kind, filters, principal.orgId, query as ListQuery, hiddenStatus);
     if (request === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
     return reader.page(request).then((rows) => {
       const { rows: shown, hasMore, nextCursor } = pageOf(rows, request.limit - 1);

@@ -112,7 +112,7 @@ export interface PageQuery<Row> {
 
 export interface Condition {
   readonly column: string;
-  readonly operator: '=' | '<' | '>';
+  readonly operator: '=' | '<' | '>' | '<>';
   readonly value: string;
 }
 

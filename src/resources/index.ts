@@ -9,9 +9,11 @@ import { capabilitiesRoute } from './capabilities/api.ts';
 import { stateMachinesRoute } from './capabilities/state-machine-api.ts';
 import { statusRoute } from './capabilities/status-api.ts';
 import { clockResource, clockRoutes } from './clocks/api.ts';
+import { attentionRoutes } from './console-views/attention-api.ts';
 import { countRoutes } from './console-views/counts-api.ts';
 import { nameRoutes } from './console-views/names-api.ts';
 import { overviewRoutes } from './console-views/overview-api.ts';
+import { scheduleRoutes } from './console-views/schedule-api.ts';
 import { searchRoutes } from './console-views/search-api.ts';
 import { timelineRoutes } from './console-views/timeline-api.ts';
 import { coverageRoutes } from './coverage/api.ts';
@@ -37,9 +39,12 @@ import { reconciliationRoutes } from './settlements/reconciliation-api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
 import { fxRateRoutes } from './transfers/rate-api.ts';
 import { webhookResource, webhookRoutes } from './webhooks/api.ts';
+import { attemptListRoutes } from './webhooks/attempt-list-api.ts';
 import { deliveryRoutes } from './webhooks/delivery-api.ts';
 import { examinationRoutes } from './webhooks/examination-api.ts';
+import { examinationListRoutes } from './webhooks/examination-list-api.ts';
 import { replayResource, replayRoutes } from './webhooks/replay-api.ts';
+import { webhookStatisticsRoutes } from './webhooks/statistics-api.ts';
 import { webhookTestRoutes } from './webhooks/test-event-api.ts';
 
 /** The one list of resources. */
@@ -113,10 +118,15 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...requestErrorRoutes,
   ...auditConsoleRoutes,
   ...overviewRoutes,
+  ...attentionRoutes,
   ...timelineRoutes,
+  ...scheduleRoutes,
   ...searchRoutes,
   ...countRoutes,
   ...nameRoutes,
+  ...webhookStatisticsRoutes,
+  ...attemptListRoutes,
+  ...examinationListRoutes,
   consoleResetRoute,
   forkRoute,
 ];

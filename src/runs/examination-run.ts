@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream';
-import type { Sender } from '../delivery/sender.ts';
+import { openHeaders } from '../delivery/custom-headers.ts';
+import type { ReceiverAddress, Sender } from '../delivery/sender.ts';
 import { belongsTo, newWebhookSecret, openSecrets } from '../delivery/signature.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { ExaminationJournal } from '../engine/examination-journal.ts';
 import type { Vault } from '../engine/vault.ts';
 import { examine } from '../examiner/examination.ts';
 import { caseNames, type ExaminationReport } from '../examiner/schema.ts';
@@ -22,6 +24,8 @@ export interface ExaminationsSettings {
   readonly engine: Engine;
   readonly vault: Vault;
   readonly sender: Sender;
+  /** Stores the reports, so that they can be read again. */
+  readonly journal: Pick<ExaminationJournal, 'write'>;
   readonly catalogue: readonly Pick<EventType, 'type' | 'example'>[];
   readonly wallClock: () => Instant;
   /** For signatures and their age; see attempt.ts. */
@@ -79,7 +83,7 @@ export class Examinations {
     requested: Requested,
     request: CommandRequest,
   ): Run<Begun, Begun & { readonly report: ExaminationReport }> {
-    const { engine } = this.#settings;
+    const { engine, journal, wallClock } = this.#settings;
     return {
       begin: async () =>
         begunWith(await engine.submit({ ...request, kind: beginExamination, input }), ({ webhook }) => {
@@ -89,8 +93,10 @@ export class Examinations {
       step: async (begun) => ({
         value: { ...begun, report: await this.#run(begun.webhook, requested, begun.next) },
       }),
-      finish: ({ suffix, report }) => {
+      finish: async ({ suffix, report }) => {
         const { id: webhookId } = requested;
+        const { orgId } = request.context;
+        await journal.write({ orgId, webhookId, id: report.id, at: wallClock(), report });
         const shown = { object: 'examination', sandbox: true, webhookId, ...report } as const;
         const context = { ...request.context, suffix };
         return engine.submit({ ...request, kind: concludeExamination, input: { webhookId, shown }, context });
@@ -109,14 +115,16 @@ export class Examinations {
     newSuffix: () => string,
   ): Promise<ExaminationReport> {
     const { vault, wallClock, realTime } = this.#settings;
-    const { url, orgId, id } = webhook;
+    const { url, orgId, id, inbox } = webhook;
+    const custom = openHeaders(vault, webhook.headers, orgId, id);
     const cases = names && caseNames.filter((name) => names.includes(name));
     const secrets = openSecrets(vault, webhook.secrets, belongsTo(orgId, id), wallClock());
     return examine({
       ...{ url, cases, wallClock, realTime, newSuffix },
       secrets: secrets ?? [],
       event: this.#eventFor(webhook, eventType),
-      send: secrets ? this.#sendTo(url) : unsigned,
+      send:
+        secrets && custom ? this.#sendTo({ url, webhookId: id, isInbox: inbox !== null }, custom) : unsigned,
       unknownSecret: newWebhookSecret(),
       signal: this.#stopped.signal,
     });
@@ -135,14 +143,21 @@ export class Examinations {
     return { type, data: example };
   }
 
-  #sendTo(url: string): Send {
+  /** The receiver may require the custom headers of its endpoint. */
+  #sendTo(receiver: ReceiverAddress, custom: Readonly<Record<string, string>>): Send {
     const { sender, realTime } = this.#settings;
     return async ({ method, headers, body, dribble, timeoutMs, signal }) => {
       const length = { 'content-length': String(Buffer.byteLength(body)) };
-      const outcome = await sender.send(url, { ...headers, ...(dribble && length) }, pieces(), realTime, {
-        ...{ method, timeoutMs, closesConnection: true },
-        ...(signal && { signal }),
-      });
+      const outcome = await sender.send(
+        receiver,
+        { ...custom, ...headers, ...(dribble && length) },
+        pieces(),
+        realTime,
+        {
+          ...{ method, timeoutMs, closesConnection: true },
+          ...(signal && { signal }),
+        },
+      );
       if (!outcome) return { error: 'The server is shutting down.' };
       const { responseStatus, responseBody, durationMs, error } = outcome;
       if (responseStatus === null) return { error: error ?? 'No response was received.', durationMs };

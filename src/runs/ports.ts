@@ -1,4 +1,5 @@
 import type { AddressGuard } from '../delivery/address-guard.ts';
+import { sealHeaders } from '../delivery/custom-headers.ts';
 import { belongsTo, newWebhookSecret } from '../delivery/signature.ts';
 import { KeyedMutex } from '../engine/keyed-mutex.ts';
 import { newApiKey, newInvitationToken } from '../engine/tokens.ts';
@@ -35,6 +36,7 @@ export function createPorts(settings: PortsSettings): Ports {
       newInvitationToken,
       newWebhookSecret,
       sealWebhookSecret: (secret, orgId, webhookId) => vault.seal(secret, belongsTo(orgId, webhookId)),
+      sealWebhookHeaders: (headers, orgId, webhookId) => sealHeaders(vault, headers, orgId, webhookId),
     },
     addressGuard: guard,
     flush: { requestLog: () => requestLog.flush(), coverage: () => coverage.flush() },

@@ -68,7 +68,9 @@ function claimOf({ webhook, event, delivery }: BegunTest): ClaimedDelivery {
   return {
     ...delivery,
     url: webhook.url,
+    isInbox: webhook.inbox !== null,
     secrets: webhook.secrets,
+    headers: webhook.headers,
     retryProfile: webhook.retryProfile,
     concurrencyMax: webhook.concurrencyMax,
     type: event.type,

@@ -11,6 +11,8 @@ export interface ExportSettings {
   readonly hasSecrets: boolean;
   /** Converts a webhook row for the snapshot: with its secrets in plain text, or without secrets. */
   readonly exportWebhook: (row: string) => string;
+  /** Signs the SHA-256 of the snapshot. */
+  readonly sign: (sha256: string) => string;
 }
 
 const rowsInFetchMax = 200;
@@ -94,7 +96,8 @@ export async function* exportOrganization(
     }
     await connection.script('close rows');
   }
-  yield endLine({ counts, sha256: hash.digest('hex') });
+  const sha256 = hash.digest('hex');
+  yield endLine({ counts, sha256, signature: settings.sign(sha256) });
 }
 
 export function selectText(table: string, { columns, key }: TableShape, orgId: string): string {

@@ -3,7 +3,7 @@ import { isId } from '../kernel/ids.ts';
 
 /**
  * The snapshot format: JSON Lines with a header, then a line for each row, ordered by table and key, then an end line with the
- * number of rows per table and the SHA-256 of all lines before it. The syntax of a line is fixed byte for byte, so that the row's
+ * number of rows per table, the SHA-256 of all lines before it, and the server's signature of it. The syntax of a line is fixed byte for byte, so that the row's
  * text can be passed on unparsed: a number that is too large for a double keeps its value.
  */
 export const snapshotFormat = 'sandbank-snapshot';
@@ -27,6 +27,8 @@ export interface SnapshotHeader {
 export interface SnapshotEnd {
   readonly counts: Readonly<Record<string, number>>;
   readonly sha256: string;
+  /** The signature of the server that exported the file. Early files of version 2 have none. */
+  readonly signature?: string;
 }
 
 export interface SnapshotRow {
@@ -51,6 +53,18 @@ export class SnapshotProblem extends Error {
     this.details = { line };
     this.code = code;
   }
+}
+
+export function empty(): SnapshotProblem {
+  return new SnapshotProblem(1, 'the snapshot is empty.');
+}
+
+export function incomplete(line: number): SnapshotProblem {
+  return new SnapshotProblem(
+    line,
+    'the file ends here, without the end line that has the counts and the SHA-256. Copy or export it again.',
+    'snapshot_incomplete',
+  );
 }
 
 /** A snapshot whose rows contradict each other. */
@@ -85,7 +99,7 @@ export function endLine(end: SnapshotEnd): string {
   return `${JSON.stringify(end)}\n`;
 }
 
-const endPattern = /^\{"counts":\{[^}]*\},"sha256":"[0-9a-f]{64}"\}$/;
+const endPattern = /^\{"counts":\{[^}]*\},"sha256":"[0-9a-f]{64}"(,"signature":"[0-9a-f]{64}")?\}$/;
 
 export function isEndLine(line: string): boolean {
   return endPattern.test(line);
@@ -95,9 +109,13 @@ export function hasEndLine({ version }: SnapshotHeader): boolean {
   return version >= endLineSince;
 }
 
+export function readEnd(line: string, number: number): SnapshotEnd {
+  return parsed(line, number) as SnapshotEnd;
+}
+
 /** Compares the end line with the lines that were read. */
 export function checkEnd(line: string, number: number, read: SnapshotEnd): void {
-  const { counts, sha256 } = parsed(line, number) as SnapshotEnd;
+  const { counts, sha256 } = readEnd(line, number);
   for (const name of new Set([...Object.keys(counts), ...Object.keys(read.counts)])) {
     const [expected, found] = [counts[name] ?? 0, read.counts[name] ?? 0];
     if (expected !== found)

@@ -1,3 +1,4 @@
+import { openHeaders, sealHeaders } from '../delivery/custom-headers.ts';
 import { belongsTo, newWebhookSecret } from '../delivery/signature.ts';
 import type { IdGenerator } from '../engine/id-generator.ts';
 import { newApiKey } from '../engine/tokens.ts';
@@ -5,10 +6,12 @@ import type { Vault } from '../engine/vault.ts';
 import { formatId, type Id, type IdKind } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import { clockIdOf } from '../kernel/time.ts';
+import { refuseHeaders } from '../resources/webhooks/header-commands.ts';
 import { webhookSecretPattern } from '../resources/webhooks/machine.ts';
-import type { StoredSecret } from '../resources/webhooks/table.ts';
+import type { StoredHeaders, StoredSecret } from '../resources/webhooks/table.ts';
 import { type SnapshotHeader, SnapshotProblem, type SnapshotRow } from './format.ts';
 import type { Configuration } from './import.ts';
+import type { RetainedWebhooks } from './replacement.ts';
 import type { ImportPlan } from './rows.ts';
 
 /** The imported configuration, for the response. Generated secrets are shown only here. */
@@ -43,7 +46,12 @@ const secretPattern = new RegExp(webhookSecretPattern);
 /** Converts a webhook row for export: decrypts its secrets, or omits them. */
 export function exportWebhook(vault: Vault, hasSecrets: boolean): (row: string) => string {
   return (text) => {
-    const row = JSON.parse(text) as { org_id: string; id: string; secrets: readonly StoredSecret[] };
+    const row = JSON.parse(text) as {
+      org_id: string;
+      id: string;
+      secrets: readonly StoredSecret[];
+      headers: StoredHeaders | null;
+    };
     const owner = belongsTo(row.org_id, row.id);
     const secrets: readonly ExportedSecret[] = hasSecrets
       ? row.secrets.map(({ sealed, hint, expiresAt }) => ({
@@ -52,7 +60,8 @@ export function exportWebhook(vault: Vault, hasSecrets: boolean): (row: string) 
           expiresAt,
         }))
       : [];
-    return JSON.stringify({ ...row, secrets });
+    const headers = hasSecrets && row.headers ? openHeaders(vault, row.headers, row.org_id, row.id) : null;
+    return JSON.stringify({ ...row, secrets, headers: headers ?? null });
   };
 }
 
@@ -62,6 +71,7 @@ export function planImport(
   fork: ForkOptions | undefined,
   { organization, hasSecrets }: SnapshotHeader,
   configuration: Configuration,
+  retainedWebhooks: RetainedWebhooks = new Map(),
 ): { readonly plan: ImportPlan; readonly content: ImportedContent } {
   const rowsOf = (table: string) => configuration.get(table) ?? [];
   const name = fork?.name ?? organization.name;
@@ -76,7 +86,9 @@ export function planImport(
     if (fork) {
       const { expiresAt = null } = fork;
       const expiry = expiresAt === null ? null : new Date(expiresAt).toISOString();
-      rewritten.set(row, JSON.stringify({ ...row.fields, name, expires_at: expiry }));
+      const now = new Date(fork.now).toISOString();
+      const own = { name, expires_at: expiry, created_at: now, updated_at: now };
+      rewritten.set(row, JSON.stringify({ ...row.fields, ...own }));
     }
   const apiKeys = rowsOf('api_keys').map((row) => {
     const shown = { id: idOf('api_key', row), name: String(row.fields.name) };
@@ -88,17 +100,27 @@ export function planImport(
   });
   const webhooks = rowsOf('webhooks').map((row) => {
     const id = idOf('webhook', row);
-    const shown = { id, appId: idOf('application', row, 'app_id'), url: String(row.fields.url) };
-    const generated = hasSecrets ? undefined : newWebhookSecret();
+    const shown = { id, appId: idOf('application', row, 'app_id'), url: urlOf(row, id) };
+    // A deleted endpoint has no secrets.
+    const isDeleted = row.fields.status === 'deleted';
+    const retained = isDeleted ? undefined : retainedWebhooks.get(id);
+    if (retained) {
+      rewritten.set(row, JSON.stringify({ ...row.fields, ...retained }));
+      return shown;
+    }
+    const generated = hasSecrets || isDeleted ? undefined : newWebhookSecret();
     const secrets: readonly ExportedSecret[] =
       generated === undefined
-        ? exportedSecrets(row)
+        ? isDeleted
+          ? []
+          : exportedSecrets(row)
         : [{ secret: generated, hint: generated.replace(/=+$/, '').slice(-4), expiresAt: null }];
     const sealed = secrets.map(({ secret, ...rest }) => ({
       sealed: vault.seal(secret, belongsTo(orgId, id)),
       ...rest,
     }));
-    rewritten.set(row, JSON.stringify({ ...row.fields, secrets: sealed }));
+    const headers = hasSecrets ? importedHeaders(row, vault, orgId, id) : null;
+    rewritten.set(row, JSON.stringify({ ...row.fields, url: shown.url, secrets: sealed, headers }));
     return generated === undefined ? shown : { ...shown, secret: generated };
   });
   return {
@@ -113,6 +135,32 @@ export function planImport(
       webhooks,
     },
   };
+}
+
+/** A snapshot with secrets contains custom headers in plain text. */
+function importedHeaders(
+  { fields, line }: SnapshotRow & { readonly line?: number },
+  vault: Vault,
+  orgId: string,
+  webhookId: string,
+): StoredHeaders | null {
+  const headers: unknown = fields.headers ?? null;
+  if (headers === null) return null;
+  const isValid =
+    typeof headers === 'object' &&
+    !Array.isArray(headers) &&
+    Object.values(headers).every((value) => typeof value === 'string') &&
+    refuseHeaders(Object.keys(headers)) === undefined;
+  if (!isValid)
+    throw new SnapshotProblem(line ?? 0, 'headers must be an object of texts, without reserved names.');
+  const values = headers as Readonly<Record<string, string>>;
+  return { names: Object.keys(values), sealed: sealHeaders(vault, values, orgId, webhookId) };
+}
+
+/** The URL of an inbox ends with its id. */
+function urlOf({ fields }: SnapshotRow, id: Id<'webhook'>): string {
+  const url = String(fields.url);
+  return fields.inbox ? url.replace(/[^/]*$/, id) : url;
 }
 
 /** New ids for the configuration. Records keep their ids, because their keys begin with the organization. */

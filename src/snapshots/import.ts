@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
 import { DatabaseFailure } from '../db/failure.ts';
 import { countName } from '../engine/organization-tables.ts';
+import type { Id } from '../kernel/ids.ts';
 import { readSchema, readShapes, type TableShape } from './columns.ts';
 import {
   type BooksProblem,
   checkEnd,
+  empty,
   hasEndLine,
+  incomplete,
   isEndLine,
   isHeaderLine,
   readHeader,
@@ -17,6 +20,7 @@ import {
   snapshotTables,
   UnsoundSnapshot,
 } from './format.ts';
+import { beginReplacement, clearForReplacement, isRetained, type RetainedWebhooks } from './replacement.ts';
 import { disableWebhooks, type ImportPlan, insertRows } from './rows.ts';
 
 export interface NumberedLine {
@@ -30,8 +34,12 @@ export interface NumberedLine {
 export type ConfigurationRow = SnapshotRow & { readonly line: number };
 export type Configuration = ReadonlyMap<string, readonly ConfigurationRow[]>;
 
-/** Called when all configuration rows have been read. */
-export type PlanImport = (header: SnapshotHeader, configuration: Configuration) => ImportPlan;
+/** Called when all configuration rows have been read. An import that replaces an organization has what is retained of its webhooks. */
+export type PlanImport = (
+  header: SnapshotHeader,
+  configuration: Configuration,
+  retained?: RetainedWebhooks,
+) => ImportPlan;
 
 /** Checks the books of one organization in the transaction that has written it. */
 export type CheckBooks = (connection: Connection, orgId: string) => Promise<BooksProblem | undefined>;
@@ -52,16 +60,17 @@ const charsInInsertMax = 4 * 1024 * 1024;
 const configurationRowsMax = 100_000;
 const order = new Map(snapshotTables.map(({ name }, i) => [name, i]));
 
-/** Reads one snapshot and writes its organization in one transaction. */
+/** Reads one snapshot and writes its organization in one transaction. `replaced` is the organization whose content it replaces. */
 export async function importOrganization(
   database: Database,
   lines: AsyncIterable<NumberedLine>,
   plan: PlanImport,
   checkBooks: CheckBooks,
+  replaced: Id<'organization'> | undefined,
 ): Promise<Imported> {
   return database.transaction(async (connection) => {
     const schema = await readSchema(connection);
-    const writer = new SnapshotWriter(connection, await readShapes(connection), schema);
+    const writer = new SnapshotWriter(connection, await readShapes(connection), schema, replaced);
     for await (const line of lines) await writer.take(line, plan);
     const imported = await writer.finish(plan);
     const problem = await checkBooks(connection, imported.orgId);
@@ -75,6 +84,7 @@ class SnapshotWriter {
   readonly #connection: Connection;
   readonly #shapes: ReadonlyMap<string, TableShape>;
   readonly #schema: number;
+  readonly #replaced: Id<'organization'> | undefined;
   #header: SnapshotHeader | undefined;
   #plan: ImportPlan | undefined;
   readonly #configuration = new Map<string, (SnapshotRow & { readonly line: number })[]>();
@@ -88,10 +98,16 @@ class SnapshotWriter {
   readonly #read: Record<string, number> = {};
   #hasEnded = false;
 
-  constructor(connection: Connection, shapes: ReadonlyMap<string, TableShape>, schema: number) {
+  constructor(
+    connection: Connection,
+    shapes: ReadonlyMap<string, TableShape>,
+    schema: number,
+    replaced: Id<'organization'> | undefined,
+  ) {
     this.#connection = connection;
     this.#shapes = shapes;
     this.#schema = schema;
+    this.#replaced = replaced;
   }
 
   async take({ number, text, isTruncated }: NumberedLine, plan: PlanImport): Promise<void> {
@@ -117,11 +133,15 @@ class SnapshotWriter {
     if (row.table.resetPolicy === 'configuration') return this.#collect(row);
     if (!this.#plan) await this.#begin(plan);
     this.#checkOwners(row);
-    await this.#add(row);
+    if (this.#isWritten(row)) await this.#add(row);
+  }
+
+  #isWritten({ table: { name }, fields }: SnapshotRow): boolean {
+    return this.#replaced === undefined || !isRetained(name, fields);
   }
 
   async finish(plan: PlanImport): Promise<Imported> {
-    if (!this.#header) throw new SnapshotProblem(1, 'the snapshot is empty.');
+    if (!this.#header) throw empty();
     if (hasEndLine(this.#header) && !this.#hasEnded) throw incomplete(this.#last);
     if (!this.#plan) await this.#begin(plan);
     await this.#flush();
@@ -181,10 +201,35 @@ class SnapshotWriter {
     if (!header || organizations.length !== 1 || organizations[0]?.fields.id !== header.organization.id)
       throw new SnapshotProblem(this.#last, 'the row of the organization itself is missing.');
     for (const rows of this.#configuration.values()) for (const row of rows) this.#checkOwners(row);
-    this.#plan = plan(header, this.#configuration);
+    this.#plan = await (this.#replaced === undefined
+      ? this.#planNew(header, plan)
+      : this.#planReplacement(header, plan, this.#replaced));
+    for (const rows of this.#configuration.values())
+      for (const row of rows) if (this.#isWritten(row)) await this.#add(row);
+  }
+
+  async #planNew(header: SnapshotHeader, plan: PlanImport): Promise<ImportPlan> {
+    const planned = plan(header, this.#configuration);
     const { id } = header.organization;
-    await this.#refuseExisting(this.#plan.ids.get(id) ?? id);
-    for (const rows of this.#configuration.values()) for (const row of rows) await this.#add(row);
+    await this.#refuseExisting(planned.ids.get(id) ?? id);
+    return planned;
+  }
+
+  async #planReplacement(
+    header: SnapshotHeader,
+    plan: PlanImport,
+    orgId: Id<'organization'>,
+  ): Promise<ImportPlan> {
+    if (header.organization.id !== orgId)
+      throw new SnapshotProblem(1, 'the snapshot is of another organization. Restore it as a new one.');
+    const retained = await beginReplacement(this.#connection, orgId);
+    const applications = this.#configuration.get('applications') ?? [];
+    await clearForReplacement(
+      this.#connection,
+      orgId,
+      applications.map(({ fields }) => String(fields.id)),
+    );
+    return plan(header, this.#configuration, retained);
   }
 
   async #refuseExisting(orgId: string): Promise<void> {
@@ -241,14 +286,6 @@ class SnapshotWriter {
       throw new SnapshotProblem(line, 'an organization on this server already has this API key.');
     throw new SnapshotProblem(line, `the row does not fit into ${table.name}: ${cause.message}.`);
   }
-}
-
-function incomplete(line: number): SnapshotProblem {
-  return new SnapshotProblem(
-    line,
-    'the file ends here, without the end line that has the counts and the SHA-256. Copy or export it again.',
-    'snapshot_incomplete',
-  );
 }
 
 function hasSameFields(a: SnapshotRow, b: SnapshotRow): boolean {

@@ -3,6 +3,7 @@ import type { IdGenerator } from '../engine/id-generator.ts';
 import { Busy, Slots } from '../engine/slots.ts';
 import type { Vault } from '../engine/vault.ts';
 import { type Refusal, refuse } from '../kernel/errors.ts';
+import type { Id } from '../kernel/ids.ts';
 import type { Instant } from '../kernel/table.ts';
 import type { WebhookRow } from '../resources/webhooks/table.ts';
 import { ForkTooLarge, rowsInForkMax } from './fork.ts';
@@ -10,6 +11,8 @@ import { SnapshotProblem, UnsoundSnapshot } from './format.ts';
 import { type Imported, type NumberedLine, OrganizationExists, type PlanImport } from './import.ts';
 import { exportWebhook, type ForkOptions, type ImportedContent, planImport } from './import-plan.ts';
 import { linesOf } from './lines.ts';
+import { ClockAdvancing } from './replacement.ts';
+import { checkSignature } from './signature.ts';
 import type { SnapshotStore } from './store.ts';
 import {
   FileTooLarge,
@@ -67,16 +70,40 @@ export class Snapshots {
     return this.#settings.store.exportAll(this.#exportSettings(true), write);
   }
 
-  /** Imports from bytes that may arrive slowly: they are stored in a file before the database transaction begins. */
+  /** Imports what the operator sends. The bytes may arrive slowly: they are stored in a file before the transaction begins. */
   async importFrom(
     bytes: AsyncIterable<Uint8Array>,
     fork: ForkOptions | undefined,
   ): Promise<ImportResult | Refusal> {
+    return this.#fromFile(bytes, 'imports', (file) => this.importLines(linesOf(file.read()), fork));
+  }
+
+  /**
+   * Imports what a person uploads, as a new organization, or in place of the content of `replaced`. The rows of a snapshot are not
+   * checked like the input of the API, so only a file that this server has signed is accepted.
+   */
+  async restoreFrom(
+    bytes: AsyncIterable<Uint8Array>,
+    personId: Id<'person'>,
+    target: { readonly fork: ForkOptions } | { readonly replaced: Id<'organization'> },
+  ): Promise<ImportResult | Refusal> {
+    const { fork, replaced } = { fork: undefined, replaced: undefined, ...target };
+    return this.#fromFile(bytes, personId, async (file) => {
+      await checkSignature(linesOf(file.read()), this.#settings.vault);
+      return this.importLines(linesOf(file.read()), fork, replaced);
+    });
+  }
+
+  /** `owner` is whose number of concurrent files is limited. */
+  #fromFile(
+    bytes: AsyncIterable<Uint8Array>,
+    owner: string,
+    work: (file: TemporaryFile) => Promise<ImportResult | Refusal>,
+  ): Promise<ImportResult | Refusal> {
     return refused(() =>
-      this.#withFile('imports', async (file) => {
+      this.#withFile(owner, async (file) => {
         await file.fill(bytes);
-        const result = await this.#work.run(() => this.importLines(linesOf(file.read()), fork));
-        return { result, isOpen: false };
+        return { result: await this.#work.run(() => work(file)), isOpen: false };
       }),
     );
   }
@@ -95,10 +122,11 @@ export class Snapshots {
   async importLines(
     lines: AsyncIterable<NumberedLine>,
     fork: ForkOptions | undefined,
+    replaced?: Id<'organization'>,
   ): Promise<ImportResult | Refusal> {
     const { store } = this.#settings;
     return refused(async () => {
-      const result = await this.#importPlanned(fork, (plan) => store.importLines(lines, plan));
+      const result = await this.#importPlanned(fork, (plan) => store.importLines(lines, plan, replaced));
       if (!result) throw new Error('the import returned no result');
       return result;
     });
@@ -110,8 +138,8 @@ export class Snapshots {
   ): Promise<ImportResult | Refusal | undefined> {
     let content: ImportedContent | undefined;
     try {
-      const imported = await write((header, configuration) => {
-        const planned = planImport(this.#settings, fork, header, configuration);
+      const imported = await write((header, configuration, retained) => {
+        const planned = planImport(this.#settings, fork, header, configuration, retained);
         content = planned.content;
         return planned.plan;
       });
@@ -143,7 +171,8 @@ export class Snapshots {
 
   #exportSettings(hasSecrets: boolean) {
     const { vault, wallClock } = this.#settings;
-    return { now: wallClock(), hasSecrets, exportWebhook: exportWebhook(vault, hasSecrets) };
+    const sign = (sha256: string) => vault.sign(sha256);
+    return { now: wallClock(), hasSecrets, exportWebhook: exportWebhook(vault, hasSecrets), sign };
   }
 }
 
@@ -170,6 +199,11 @@ function refusalOf(error: unknown): Refusal {
   if (error instanceof ForkTooLarge)
     return refuse('payload_too_large', {
       message: `A fork copies at most ${rowsInForkMax} rows of each kind.`,
+    });
+  if (error instanceof ClockAdvancing)
+    return refuse('clock_advancing', {
+      message: 'A clock of the organization is being advanced. Wait until that request has finished.',
+      retryAfterSeconds: 1,
     });
   if (error instanceof Busy) {
     const { message, retryAfterSeconds } = error;

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import type { Id } from '../kernel/ids.ts';
 import { allOrganizations, type ExportSettings, exportOrganization, inReadSnapshot } from './export.ts';
 import { Forks } from './fork.ts';
 import {
@@ -51,7 +52,11 @@ export class SnapshotStore {
     return this.#forks.fork(orgId, plan);
   }
 
-  importLines(lines: AsyncIterable<NumberedLine>, plan: PlanImport): Promise<Imported> {
-    return importOrganization(this.#database, lines, plan, this.#checkBooks);
+  importLines(
+    lines: AsyncIterable<NumberedLine>,
+    plan: PlanImport,
+    replaced?: Id<'organization'>,
+  ): Promise<Imported> {
+    return importOrganization(this.#database, lines, plan, this.#checkBooks, replaced);
   }
 }

@@ -72,7 +72,10 @@ describe.each(databaseKinds)('the audit log on %s', (kind) => {
         [await post(`${customers}/${id}/archive`), 'customers.archive', 'customer', id],
       ];
       const payment = await post(payments, small);
-      writes.push([payment, 'payments.create', 'payment', payment.body.id]);
+      const paymentId = payment.body.id;
+      writes.push([payment, 'payments.create', 'payment', paymentId]);
+      const updated = await post(`${payments}/${paymentId}/update`, { description: 'Order 1' });
+      writes.push([updated, 'payments.update', 'payment', paymentId]);
       for (const [answer, action, resource, resourceId] of writes) {
         expect(answer.status).toBeLessThan(300);
         const rows = await audited(answer);
@@ -203,6 +206,7 @@ describe.each(databaseKinds)('the audit log on %s', (kind) => {
         [403, await raw('{}', { 'sandbank-organization': 'org_x' }), 'payments.create'],
         [404, await post(`${customers}/${unknown}/update`, { name: 'Ada' }), 'customers.update'],
         [404, await post(`${customers}/nonsense/archive`), 'customers.archive'],
+        [404, await post(`${payments}/nonsense/update`, { metadata: {} }), 'payments.update'],
         [
           409,
           await post(`${customers}/${archivedId}/archive`),

@@ -8,6 +8,9 @@ import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
 interface Overview {
+  readonly range: string;
+  readonly time: string;
+  readonly isEmpty: boolean;
   readonly from: string;
   readonly to: string;
   readonly bucketSeconds: number;
@@ -18,27 +21,35 @@ interface Overview {
       readonly currency: string;
       readonly amount: number | string;
     }[];
+    readonly byBucket: readonly { readonly at: string; readonly status: string; readonly count: number }[];
     readonly currencies: readonly string[];
+    readonly ahead: number;
     readonly isCapped: boolean;
   };
   readonly webhooks: { readonly byBucket: readonly { readonly at: string }[]; readonly succeeded: number };
+  readonly requests: { readonly from: string; readonly to: string; readonly count: number };
 }
 
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 
 describe.each(databaseKinds)('the overview on %s', (kind) => {
   let server: Server;
   let receiver: Receiver;
-  // Advanced for each read, because a result is cached for some seconds.
-  let now = Date.now();
-
-  const read = (holder: Tenant, days = 1, at?: number) => {
-    now += 6_000;
-    return readConsole<Overview>(server, consoleRoutes, 'overview', holder, {
-      query: { days },
-      now: at ?? now,
-    });
-  };
+  const read = (holder: Tenant, query: { range?: string; time?: string } = {}, now = Date.now()) =>
+    readConsole<Overview>(server, consoleRoutes, 'overview', holder, { query, now });
+  const inserted = async (holder: Tenant, id: string, agoMs: number) =>
+    server.database.script(
+      `update payments set id = '${firstIdAt('payment', Date.now() - agoMs)}'
+        where org_id = '${holder.orgId}' and id = '${id}'`,
+    );
+  const insertCopies = (holder: Tenant, count: number) =>
+    server.database.script(`insert into payments (org_id, id, app_id, status, version, amount, currency, amount_capturable,
+        amount_captured, amount_refunded, amount_disputed, fee_amount, capture_method, payment_method_type, metadata, scenario,
+        auto_advance, created_at, updated_at)
+      select '${holder.orgId}', left('${firstIdAt('payment', Date.now())}', -6) || lpad(n::text, 6, '0'), '${holder.appId}', 'pending', 1,
+        999999999999, 'EUR', 0, 0, 0, 0, 0, 'manual', 'card', '{}', '"approve"', false, now(), now()
+      from generate_series(1, ${count}) n`);
   const pay = async (holder: Tenant, amount: number, currency: string, to?: string) => {
     const { id } = (await holder.client.post('developer_api_payments', { amount, currency })).body;
     if (to) await holder.client.post(`developer_api_payments/${id}/advance`, { to });
@@ -59,8 +70,13 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     await pay(acme, 250, 'EUR', 'captured');
     await pay(acme, 7, 'JPY');
     await pay(other, 999, 'USD');
-    const overview = await read(acme);
-    expect(overview).toMatchObject({ object: 'overview', status: 'ok', bucketSeconds: 3_600 });
+    const overview = await read(acme, { range: '24h' });
+    expect(overview).toMatchObject({
+      object: 'overview',
+      status: 'ok',
+      bucketSeconds: 3_600,
+      isEmpty: false,
+    });
     const { payments } = overview;
     expect(payments.byStatus).toEqual([
       { status: 'pending', count: 2 },
@@ -74,34 +90,91 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
       expect(Date.parse(at) % 3_600_000).toBe(0);
       expect(at <= overview.to && at >= overview.from).toBe(true);
     }
+    const counts = new Map<string, number>();
+    for (const { status, count } of payments.byBucket) counts.set(status, (counts.get(status) ?? 0) + count);
+    expect(Object.fromEntries(counts)).toEqual({ pending: 2, captured: 1 });
   });
 
   test.each([
-    [1, 3_600, 24],
-    [7, 21_600, 28],
-    [30, 86_400, 30],
-  ])('%i days are split into buckets of %i seconds', async (days, seconds, parts) => {
+    ['1h', 120, 30],
+    ['24h', 3_600, 24],
+    ['7d', 21_600, 28],
+    ['30d', 86_400, 30],
+  ])('%s is split into buckets of %i seconds', async (range, seconds, parts) => {
     const acme = await tenant(server);
-    const overview = await read(acme, days);
-    expect(overview.bucketSeconds).toBe(seconds);
+    const overview = await read(acme, { range });
+    expect(overview).toMatchObject({ range, bucketSeconds: seconds, isEmpty: true });
     expect(overview.webhooks.byBucket).toHaveLength(parts);
     expect(overview.webhooks.byBucket[0]?.at).toBe(overview.from);
+    expect(Date.parse(overview.to) - Date.parse(overview.from)).toBeLessThanOrEqual(parts * seconds * 1_000);
   });
 
-  test('excludes older payments, by wall-clock time and not by the application clock', async () => {
+  test('by default, the range is the shortest one with at least half of the records', async () => {
+    const acme = await tenant(server);
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n += 1) ids.push(await pay(acme, 100, 'EUR'));
+    const rangeAfter = async (agoMs: number) => {
+      await inserted(acme, ids.pop() ?? '', agoMs);
+      const { range, payments } = await read(acme);
+      return [range, payments.byStatus[0]?.count];
+    };
+    expect((await read(acme)).range).toBe('1h');
+    expect(await rangeAfter(3 * dayMs)).toEqual(['1h', 3]);
+    expect(await rangeAfter(5 * hourMs)).toEqual(['1h', 2]);
+    expect(await rangeAfter(6 * hourMs)).toEqual(['24h', 3]);
+    expect(await rangeAfter(20 * dayMs)).toEqual(['24h', 2]);
+    expect((await read(acme, { range: '1h' })).payments.byStatus).toEqual([]);
+  });
+
+  test('in real time, payments count by their insertion', async () => {
     const acme = await tenant(server);
     await pay(acme, 100, 'EUR');
-    const id = await pay(acme, 50, 'EUR');
-    const old = firstIdAt('payment', Date.now() - 3 * dayMs);
-    await server.database.script(
-      `update payments set id = '${old}' where org_id = '${acme.orgId}' and id = '${id}'`,
-    );
-    const counts = async (days: number) => (await read(acme, days)).payments.byStatus;
-    expect(await counts(1)).toEqual([{ status: 'pending', count: 1 }]);
-    expect(await counts(7)).toEqual([{ status: 'pending', count: 2 }]);
-    const at = (await read(acme, 7)).payments.volume.map((part) => Date.parse(part.at));
+    await inserted(acme, await pay(acme, 50, 'EUR'), 3 * dayMs);
+    const counts = async (range: string) => (await read(acme, { range })).payments.byStatus;
+    expect(await counts('24h')).toEqual([{ status: 'pending', count: 1 }]);
+    expect(await counts('7d')).toEqual([{ status: 'pending', count: 2 }]);
+    const at = (await read(acme, { range: '7d' })).payments.volume.map((part) => Date.parse(part.at));
     expect(at).toHaveLength(2);
-    expect(Math.abs((at[1] ?? 0) - (at[0] ?? 0) - 3 * dayMs)).toBeLessThanOrEqual(21_600_000);
+    expect(Math.abs((at[1] ?? 0) - (at[0] ?? 0) - 3 * dayMs)).toBeLessThanOrEqual(6 * hourMs);
+  });
+
+  test('in sandbox time, payments count by the application clock, which is the default once it was moved', async () => {
+    const acme = await tenant(server);
+    await pay(acme, 100, 'EUR');
+    expect(await read(acme)).toMatchObject({ time: 'real', range: '1h' });
+    const advance = (days: number) =>
+      acme.client.post('developer_api_clock/advance', { seconds: days * 86_400 });
+    await advance(3);
+    await pay(acme, 50, 'EUR');
+    await pay(acme, 50, 'EUR');
+    const moved = await read(acme, { range: '7d' });
+    expect(moved.time).toBe('sandbox');
+    const at = moved.payments.volume.map((part) => Date.parse(part.at));
+    expect(Math.abs((at.at(-1) ?? 0) - (at[0] ?? 0) - 3 * dayMs)).toBeLessThanOrEqual(6 * hourMs);
+    // Only the payments after the advance are recent.
+    expect((await read(acme, { range: '1h' })).payments.byStatus).toEqual([{ status: 'pending', count: 2 }]);
+    const real = await read(acme, { time: 'real' });
+    expect([real.time, real.range, real.payments.byStatus[0]?.count]).toEqual(['real', '1h', 3]);
+    // Requests have no other time.
+    const { requests } = moved;
+    expect(Date.parse(requests.to)).toBeLessThan(Date.now() + 60_000);
+    expect(Date.parse(moved.to) - Date.parse(requests.to)).toBeGreaterThan(2 * dayMs);
+
+    await acme.client.post('developer_api_clock/reset', {});
+    expect(await read(acme)).toMatchObject({ time: 'real' });
+    const set = await read(acme, { time: 'sandbox' });
+    expect([set.payments.byStatus[0]?.count, set.payments.ahead]).toEqual([1, 2]);
+
+    await advance(400);
+    const far = await read(acme);
+    expect([far.time, far.range], 'no record is in the ranges of sandbox time').toEqual(['real', '1h']);
+  });
+
+  test('a frozen clock is a moved clock', async () => {
+    const acme = await tenant(server);
+    await pay(acme, 100, 'EUR');
+    await acme.client.post('developer_api_clock/freeze', {});
+    expect((await read(acme)).time).toBe('sandbox');
   });
 
   test('counts deliveries by outcome', async () => {
@@ -116,22 +189,29 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
 
   test('returns a sum beyond the safe integer range as text', async () => {
     const acme = await tenant(server);
-    await server.database.script(`insert into payments (org_id, id, app_id, status, version, amount, currency, amount_capturable,
-        amount_captured, amount_refunded, amount_disputed, fee_amount, capture_method, payment_method_type, metadata, scenario,
-        auto_advance, created_at, updated_at)
-      select '${acme.orgId}', left('${firstIdAt('payment', Date.now())}', -6) || lpad(n::text, 6, '0'), '${acme.appId}', 'pending', 1,
-        999999999999, 'EUR', 0, 0, 0, 0, 0, 'manual', 'card', '{}', '"approve"', false, now(), now()
-      from generate_series(1, 10000) n`);
+    await insertCopies(acme, 10_000);
     const { volume } = (await read(acme)).payments;
     expect(volume.map(({ amount }) => amount)).toEqual(['9999999999990000']);
   });
 
-  test('is cached for five seconds', async () => {
+  test('is cached for a time that grows with the number of records', async () => {
     const acme = await tenant(server);
-    const at = now;
-    const [first, second] = [await read(acme, 1, at), await read(acme, 1, at + 4_999)];
+    const now = Date.now();
+    const empty = await read(acme, {}, now);
+    expect(await read(acme, {}, now)).not.toBe(empty);
+    await insertCopies(acme, 20_000);
+    const [first, second] = [await read(acme, {}, now), await read(acme, {}, now + 999)];
     expect(second).toBe(first);
-    expect(await read(acme, 1, at + 5_000)).not.toBe(first);
-    expect(await read(acme, 7, at)).not.toBe(first);
+    expect(await read(acme, {}, now + 1_000)).not.toBe(first);
+    expect(await read(acme, { range: '7d' }, now)).not.toBe(first);
+  });
+
+  test('counts at most the newest 100,000 payments', async () => {
+    const acme = await tenant(server);
+    await insertCopies(acme, 100_001);
+    for (const time of ['real', 'sandbox']) {
+      const { payments } = await read(acme, { time });
+      expect([payments.isCapped, payments.byStatus[0]?.count]).toEqual([true, 100_000]);
+    }
   });
 });

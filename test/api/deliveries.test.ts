@@ -662,7 +662,7 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
         id,
         status: 'disabled',
         disabledReason: 'gone',
-        allowedActions: ['update', 'rotate_secret', 'enable', 'test'],
+        allowedActions: ['update', 'rotate_secret', 'enable', 'test', 'delete'],
       });
       expect(data).not.toHaveProperty('secret');
       const held = await shop.onlyDelivery(`webhookId=${id}`);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { lifecycleMoves } from '../../src/kernel/machine.ts';
 import { resources } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { ApiClient } from '../support/api-client.ts';
@@ -48,7 +49,7 @@ describe.each(databaseKinds)('state machines on %s', (kind) => {
       const { states, moves } = machineOf(name);
       expect(states).toEqual(machine.states);
       expect(moves.map(({ action, from, to, condition }) => ({ action, from, to, condition }))).toEqual(
-        machine.moves.map(({ action, from, to, when }) => ({
+        lifecycleMoves(machine).map(({ action, from, to, when }) => ({
           action,
           from,
           to,

@@ -38,7 +38,7 @@ const full = {
   maxConcurrency: 3,
 };
 const secretOf = (bytes: number) => `whsec_${randomBytes(bytes).toString('base64')}`;
-const actions = ['update', 'rotate_secret', 'disable', 'enable', 'test'] as const;
+const actions = ['update', 'rotate_secret', 'disable', 'enable', 'test', 'delete'] as const;
 const bodyFor = (action: string) => (action === 'update' ? { description: 'x' } : undefined);
 
 describe.each(databaseKinds)('webhooks on %s', (kind) => {
@@ -74,8 +74,10 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         ...full,
         secretHint: expect.stringMatching(/^[A-Za-z0-9+/]{4}$/),
         previousSecretExpiresAt: null,
+        headerNames: [],
         disabledReason: null,
-        allowedActions: ['update', 'rotate_secret', 'disable', 'test'],
+        inbox: null,
+        allowedActions: ['update', 'rotate_secret', 'disable', 'test', 'delete'],
         version: 1,
         createdAt: now,
         updatedAt: now,
@@ -140,7 +142,13 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
       const { requestId: _read, ...read } = await shop.readWebhook(created.id);
       expect(read).toEqual({
         ...created,
-        health: { failingSince: null, lastSuccessAt: null, lastFailureAt: null, pendingDeliveries: 0 },
+        health: {
+          failingSince: null,
+          lastSuccessAt: null,
+          lastFailureAt: null,
+          pendingDeliveries: 0,
+          recentAttempts: { succeeded: 0, failed: 0 },
+        },
       });
       expect((await shop.client.get(webhooks)).body.data).toEqual([created]);
     });
@@ -158,6 +166,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         lastSuccessAt: null,
         lastFailureAt: failedAt,
         pendingDeliveries: 1,
+        recentAttempts: { succeeded: 0, failed: 1 },
       });
       const retryAt = (await shop.onlyDelivery(`webhookId=${id}`)).nextAttemptAt;
       await shop.clock.advance({ seconds: 60 });
@@ -166,6 +175,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         lastSuccessAt: retryAt,
         lastFailureAt: failedAt,
         pendingDeliveries: 0,
+        recentAttempts: { succeeded: 1, failed: 1 },
       });
     });
 
@@ -235,7 +245,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         expect(disabled.body).toMatchObject({
           status: 'disabled',
           disabledReason: 'requested',
-          allowedActions: ['update', 'rotate_secret', 'enable', 'test'],
+          allowedActions: ['update', 'rotate_secret', 'enable', 'test', 'delete'],
           version: 2 * i + 2,
         });
         const enabled = await post(id, 'enable');
@@ -243,7 +253,7 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
         expect(enabled.body).toMatchObject({
           status: 'enabled',
           disabledReason: null,
-          allowedActions: ['update', 'rotate_secret', 'disable', 'test'],
+          allowedActions: ['update', 'rotate_secret', 'disable', 'test', 'delete'],
           version: 2 * i + 3,
         });
       }
@@ -669,8 +679,8 @@ describe.each(databaseKinds)('webhooks on %s', (kind) => {
 
   describe('409', () => {
     test.each([
-      ['enable', 'enabled', ['update', 'rotate_secret', 'disable', 'test']],
-      ['disable', 'disabled', ['update', 'rotate_secret', 'enable', 'test']],
+      ['enable', 'enabled', ['update', 'rotate_secret', 'disable', 'test', 'delete']],
+      ['disable', 'disabled', ['update', 'rotate_secret', 'enable', 'test', 'delete']],
     ])('%s on an %s endpoint is rejected with the allowed actions', async (action, status, possible) => {
       const { id } = await create();
       if (status === 'disabled') await post(id, 'disable');

@@ -62,6 +62,11 @@ describeInBrowser('docs', () => {
     await expectAccessible(page, 'the search results');
     await page.keyboard.press('Escape');
     await results.first().waitFor({ state: 'hidden' });
+    await page.getByRole('searchbox').fill('scope_missing');
+    await results.first().waitFor();
+    const excerpts = (await results.allTextContents()).join(' ');
+    expect(excerpts).toContain('details.scope');
+    expect(excerpts, 'plain text').not.toContain('`');
     await page.getByRole('searchbox').fill('dispute actions');
     await results.first().waitFor();
     await page.keyboard.press('ArrowDown');
@@ -89,6 +94,7 @@ describeInBrowser('docs', () => {
     await page.waitForURL('**/docs/reference#tag/refunds/refundPayment');
     const operation = page.locator('[id$="tag/refunds/refundPayment"]').first();
     await operation.waitFor();
+    await page.getByRole('heading', { name: 'Refund payment', exact: true }).first().waitFor();
     const isInWindow = async () => {
       const { y, height } = (await operation.boundingBox()) ?? { y: 0, height: 0 };
       return y + height > 0 && y < desktop.height;
@@ -233,7 +239,7 @@ describeInBrowser('docs', () => {
       .getByRole('button', { name: /Payments/ })
       .first()
       .click();
-    await page.getByText('Create a payment', { exact: true }).first().click();
+    await page.getByText('Create payment', { exact: true }).first().click();
     await page.getByText('/_api/developer_api_payments', { exact: true }).first().waitFor();
     expect(await page.evaluate('document.body.innerText')).toContain('captureMethod');
     expect(await isDark()).toBe(false);

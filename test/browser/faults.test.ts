@@ -60,7 +60,9 @@ describeInBrowser('fault plans', () => {
     await dialog.getByText(/100/).first().waitFor();
     await dialog.getByLabel('Share').fill('');
     await dialog.getByLabel('Count').fill('');
-    expect(await dialog.getByRole('button', { name: 'Create fault plan' }).isDisabled()).toBe(true);
+    await dialog.getByRole('button', { name: 'Create fault plan' }).click();
+    await dialog.locator('[aria-invalid=true]').first().waitFor();
+    expect(await suite.organization('Invalid plans').api.list('fault_plans')).toEqual([]);
     expect(
       await suite.organization('Invalid plans').api.status('payments', { amount: 1, currency: 'EUR' }),
     ).toBe(201);

@@ -19,6 +19,10 @@ const scriptBytesMax = 300_000;
 const paymentCount = 100_000;
 const rowsMax = 60;
 const pageTurns = 10;
+/** The median of a page of the list, for its request and until its rows are shown, on a machine that does nothing else. */
+const pageMsMax = 300;
+/** What a request without a list takes on such a machine. If it takes longer now, so may a page. */
+const referenceMs = 10;
 
 interface Loaded {
   readonly url: string;
@@ -53,6 +57,38 @@ async function watchLoads(context: BrowserContext, page: Page): Promise<Loads> {
   await session.send('Network.enable');
   return { loaded, pending: () => [...pending.values()] };
 }
+
+const medianOf = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+/** Runs in the page: presses Next and resolves with the milliseconds until another row is first. */
+const turnPage = `new Promise((resolve) => {
+  const first = () => document.querySelector('tbody a')?.getAttribute('href');
+  const before = first();
+  const startedAt = performance.now();
+  const observer = new MutationObserver(() => {
+    if (first() === before) return;
+    observer.disconnect();
+    resolve(performance.now() - startedAt);
+  });
+  observer.observe(document.body, { subtree: true, childList: true, attributes: true });
+  [...document.querySelectorAll('nav[aria-label=Pages] button')].at(-1).click();
+})`;
+
+/** Runs in the page: the duration of every request for a further page of payments. */
+const requestDurations = `performance.getEntriesByType('resource')
+  .filter(({ name }) => /developer_api_payments\\?.*cursor=/.test(name)).map(({ duration }) => duration)`;
+
+/** Runs in the page: the durations of requests that read a few rows. */
+const referenceDurations = `(async () => {
+  const durations = [];
+  for (let number = 0; number < 5; number += 1) {
+    const startedAt = performance.now();
+    await (await fetch('/console/api/session')).text();
+    durations.push(performance.now() - startedAt);
+  }
+  return durations;
+})()`;
 
 const isScript = (url: string) => new URL(url).pathname.endsWith('.js');
 const sumOf = (loaded: readonly Loaded[]) => loaded.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -175,16 +211,28 @@ describeInBrowser(`a list of ${paymentCount} payments`, () => {
     await page.goto(`/console/${orgId}/payments`, { waitUntil: 'domcontentloaded' });
     await untilLoaded(page);
     const seen = new Set<string>();
+    const shownMs: number[] = [];
     const firstLink = () => rows.nth(1).getByRole('link').first().getAttribute('href');
     for (let turn = 1; turn <= pageTurns; turn += 1) {
       await rows.nth(1).waitFor();
       const first = String(await firstLink());
       seen.add(first);
       expect(await rows.count()).toBeLessThanOrEqual(rowsMax);
-      await page.getByRole('button', { name: 'Next' }).click();
-      await vi.waitFor(async () => expect(await firstLink()).not.toBe(first), waitMs);
+      await page.getByRole('button', { name: 'Next' }).and(page.locator(':not([aria-disabled])')).waitFor();
+      shownMs.push(Number(await page.evaluate(turnPage)));
+      expect(await firstLink()).not.toBe(first);
       await untilLoaded(page);
     }
+    const requestMs = (await page.evaluate(requestDurations)) as readonly number[];
+    expect(requestMs.length).toBeGreaterThanOrEqual(pageTurns);
+    const reference = medianOf((await page.evaluate(referenceDurations)) as readonly number[]);
+    const slowness = Math.max(1, reference / referenceMs);
+    console.log(
+      `a page of ${paymentCount} payments: request ${medianOf(requestMs).toFixed(0)} ms, rows shown after ` +
+        `${medianOf(shownMs).toFixed(0)} ms (medians of ${pageTurns}); a reference request ${reference.toFixed(0)} ms`,
+    );
+    expect(medianOf(requestMs)).toBeLessThan(pageMsMax * slowness);
+    expect(medianOf(shownMs)).toBeLessThan(pageMsMax * slowness);
     expect(seen.size, 'different pages').toBe(pageTurns);
     await page.getByRole('button', { name: /^Failed/ }).click();
     for (const index of [1, 2]) await rows.nth(index).filter({ hasText: 'Failed' }).waitFor();
@@ -192,7 +240,7 @@ describeInBrowser(`a list of ${paymentCount} payments`, () => {
     expect(await rows.count()).toBeLessThanOrEqual(rowsMax);
     expect(await page.getByRole('table', { name: 'Payments' }).getByText('Captured').count()).toBe(0);
 
-    // A list that read the whole table would read it for each page. Time proves nothing on a busy machine.
+    // A list that read the whole table would read it for each page, which a fast machine might hide.
     const after = await vi.waitFor(
       async () => {
         const now = await rowsRead();

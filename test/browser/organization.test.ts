@@ -17,7 +17,7 @@ const payment = { amount: 1250, currency: 'EUR' };
 const idsOf = async (api: Api) => (await api.list('payments')).map(({ id }) => id);
 
 describeInBrowser('organization', () => {
-  const names = ['Snapshot', 'Fork', 'Reset', 'Delete', 'Coverage'] as const;
+  const names = ['Snapshot', 'Restore', 'Fork', 'Reset', 'Delete', 'Coverage'] as const;
   const suite = useConsole({
     organizations: names,
     webhooks: async () =>
@@ -48,6 +48,49 @@ describeInBrowser('organization', () => {
     expect(text).not.toContain('whsec_');
   });
 
+  test('an owner restores a snapshot into the same organization, and as a new one', async (context) => {
+    const { api, id: orgId } = suite.organization('Restore');
+    const { id } = await api.post('payments', payment);
+    const page = await suite.open(context, 'owner', 'Restore', 'organization');
+    const dialog = page.getByRole('dialog');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download snapshot' }).click(),
+    ]);
+    const file = {
+      name: 'restore.jsonl',
+      mimeType: 'application/jsonl',
+      buffer: await readFile(await download.path()),
+    };
+    await api.post('payments', payment);
+    await step('replace the content of the organization', async () => {
+      await button(page, 'Restore snapshot…').click();
+      await dialog.getByLabel('Snapshot file').setInputFiles(file);
+      await dialog.getByRole('radio', { name: 'This organization' }).check();
+      await expectAccessible(page, 'the dialog that restores', { except: ['region'] });
+      const confirm = dialog.getByRole('button', { name: 'Replace all records' });
+      await confirm.click();
+      await dialog.getByText('Type Restore exactly as it is written here.').waitFor();
+      expect(await idsOf(api)).toHaveLength(2);
+      await dialog.getByLabel('Type Restore to confirm').fill('Restore');
+      await confirm.click();
+      await page.getByText('Restore restored').waitFor();
+      expect(await idsOf(api)).toEqual([id]);
+    });
+    await step('restore it as a new organization', async () => {
+      await button(page, 'Restore snapshot…').click();
+      await dialog.getByLabel('Snapshot file').setInputFiles(file);
+      await dialog.getByLabel('Name of the new organization').fill('Second life');
+      await dialog.getByRole('button', { name: 'Restore', exact: true }).click();
+      await dialog.getByText('Snapshot restored').waitFor();
+      const shown = await dialog.locator('[data-secret]').innerText();
+      const key = /sbk_sandbox_\w+/.exec(shown)?.[0] ?? '';
+      expect(await idsOf(apiOf(suite.url, key))).toEqual([id]);
+      expect(await organizationNames()).toContain('Second life');
+      expect(page.url()).toContain(orgId);
+    });
+  });
+
   test('a developer sees which roles may download, fork, reset and delete', async (context) => {
     const page = await suite.open(context, 'developer', 'Snapshot', 'organization');
     expect(await page.getByText('Requires the admin or owner role.').count()).toBe(2);
@@ -64,7 +107,8 @@ describeInBrowser('organization', () => {
     const key = await step('fork the organization', async () => {
       await button(page, 'Fork organization…').click();
       await dialog.getByLabel('Name of the copy').fill('');
-      expect(await button(page, 'Fork').isDisabled()).toBe(true);
+      await button(page, 'Fork').click();
+      await dialog.getByText('Enter a name.').waitFor();
       await dialog.getByLabel('Name of the copy').fill('Copy');
       await expectAccessible(page, 'the dialog that forks', { except: ['region'] });
       await button(page, 'Fork').click();
@@ -95,7 +139,7 @@ describeInBrowser('organization', () => {
     const options = { viewport: phone, theme: 'dark' } as const;
     const page = await suite.open(context, 'owner', 'Reset', 'organization', options);
     await expectAccessible(page, 'the organization page on a phone in the dark theme');
-    const question = page.getByRole('alertdialog');
+    const question = page.getByRole('dialog');
     await button(page, 'Reset organization…').click();
     await question.getByText('Delete all records of Reset?').waitFor();
     await expectAccessible(page, 'the question', { except: ['region'] });
@@ -104,26 +148,38 @@ describeInBrowser('organization', () => {
     await question.waitFor({ state: 'detached' });
     expect(await idsOf(api)).toHaveLength(1);
     await button(page, 'Reset organization…').click();
-    await question.getByRole('button', { name: 'Delete all records' }).click();
+    const confirm = question.getByRole('button', { name: 'Delete all records' });
+    await question.getByLabel('Type Reset to confirm').fill('reset');
+    await confirm.click();
+    await question.getByText('Type Reset exactly as it is written here.').waitFor();
+    expect(await idsOf(api)).toHaveLength(1);
+    await question.getByLabel('Type Reset to confirm').fill('Reset');
+    await confirm.click();
     await page.getByText(/Reset is empty: \d+ rows deleted/).waitFor();
     expect(await idsOf(api)).toEqual([]);
   });
 
   test('an owner deletes the organization after typing its name', async (context) => {
     const { api, id } = suite.organization('Delete');
+    const member = await suite.open(context, 'developer', 'Delete', 'payments');
     const page = await suite.open(context, 'owner', 'Delete', 'organization');
     const dialog = page.getByRole('dialog');
     await button(page, 'Delete organization…').click();
     await expectAccessible(page, 'the dialog that deletes', { except: ['region'] });
     const confirm = dialog.getByRole('button', { name: 'Delete organization', exact: true });
     await dialog.getByLabel('Type Delete to confirm').fill('Delet');
-    expect(await confirm.isDisabled()).toBe(true);
+    await confirm.click();
+    await dialog.getByText('Type Delete exactly as it is written here.').waitFor();
+    expect(await organizationNames()).toContain('Delete');
     await dialog.getByLabel('Type Delete to confirm').fill('Delete');
     await confirm.click();
     await page.waitForURL((url) => !url.pathname.includes(id));
     await page.getByRole('heading', { level: 1 }).waitFor();
     expect(await organizationNames()).not.toContain('Delete');
     expect(await api.status('payments')).toBe(401);
+    const navigation = member.getByRole('navigation', { name: 'Main' });
+    await navigation.getByRole('link', { name: 'Customers', exact: true }).click();
+    await member.getByText('This page does not exist').waitFor();
     // The other organizations are not affected.
     expect(await organizationNames()).toEqual(expect.arrayContaining(['Snapshot', 'Fork', 'Reset']));
     await idsOf(suite.organization('Snapshot').api);

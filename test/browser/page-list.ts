@@ -10,6 +10,7 @@ export interface Ids extends Omit<SampleData, 'close'> {
   /** The organization without an application. */
   readonly unbuilt: string;
   readonly request: { readonly id: string };
+  readonly inbox: { readonly id: string };
   readonly application: { readonly id: string };
   readonly invitationToken: string;
   readonly resetToken: string;
@@ -88,6 +89,7 @@ export const pages: readonly ConsolePage[] = [
   inside('reconciliation', () => 'reconciliation?tab=reports', 'reports'),
   inside('webhooks'),
   record('webhook'),
+  inside('webhooks/$id/inbox', (ids) => `webhooks/${ids.inbox.id}/inbox`),
   inside('deliveries/$id', (ids) => `deliveries/${ids.delivery.id}`),
   inside('events'),
   record('event'),
@@ -119,6 +121,7 @@ export async function readIds(owner: ConsoleApi, { close: _close, ...data }: Sam
   const acme = idOf(organizations, 'Acme');
   const application = { id: idOf(await rows(`${acme}/applications`), 'Web shop') };
   const [request] = await rows(`${acme}/${application.id}/developer_api_requests?method=POST&limit=1`);
+  const inbox = await owner.post(`${acme}/${application.id}/developer_api_webhook_inbox`, {});
   const member = (await rows(`${acme}/members`)).find(({ email }) => email === viewer.email);
   const invitation = await owner.post(`${acme}/invitations`, { role: 'developer' });
   const reset = await owner.post(`${acme}/members/${member?.id}/reset_link`);
@@ -130,6 +133,7 @@ export async function readIds(owner: ConsoleApi, { close: _close, ...data }: Sam
     unbuilt: idOf(organizations, 'Unbuilt'),
     application,
     request: { id: request?.id ?? '' },
+    inbox: { id: inbox.id },
     invitationToken: tokenOf(invitation),
     resetToken: tokenOf(reset),
   };

@@ -227,7 +227,7 @@ describeInBrowser('console pages', () => {
 
   /** Names of buttons and links that change data. A viewer may only leave, and create an organization. */
   const writeNames =
-    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Actions$|Capture|Authorize|Refund$|Cancel|Advance|Freeze|Reset|\+1|Go to state|Next:|Edit|Save|Update|Submit|Add|Fork|Download snapshot|End)/;
+    /^(Create (?!organization)|New (application|payment)|Invite|Rename|Archive|Restore|Revoke|Rotate|Delete|Disable|Enable|Examine|Replay|Send|Test|Actions$|Capture|Authorize|Refund$|Cancel|Advance|Freeze|Reset|\+1|Go to state|Next:|Edit|Save|Update|Submit|Add|Fork|Download snapshot|End\b|Run: (?!Retrieve|List))/;
 
   async function writesOn(page: Page): Promise<readonly string[]> {
     // Disabled buttons write nothing, pressed ones only filter, and buttons that expand something only show more, unless it is a
@@ -245,7 +245,7 @@ describeInBrowser('console pages', () => {
     role: 'button' | 'link',
     action: string,
   ])[] = [
-    ['', 'No payments in this period', 'link', 'Open the quick start'],
+    ['', 'Create your first payment', 'link', 'Open the quick start'],
     ['payments', 'No payments yet', 'button', 'Create payment'],
     ['refunds', 'No refunds yet', 'link', 'View payments'],
     ['disputes', 'No disputes yet', 'link', 'Create a payment to dispute'],
@@ -317,7 +317,8 @@ describeInBrowser('console pages', () => {
     await page.getByRole('button', { name: /^Application clock/ }).click();
     const clock = page.getByRole('dialog', { name: 'Application clock' });
     await clock.getByText('Your role can view the clock but not change it.').waitFor();
-    expect(await clock.getByRole('button').count()).toBe(0);
+    const buttons = await clock.getByRole('button').allInnerTexts();
+    expect(buttons.filter((name) => writeNames.test(name.trim()))).toEqual([]);
     await pressEscape(clock);
     await page.getByRole('button', { name: /^Organization and application/ }).click();
     const menu = page.getByRole('menu');

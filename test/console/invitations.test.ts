@@ -325,7 +325,7 @@ describe.each(databaseKinds)('invitations on %s', (kind) => {
     let app: FastifyInstance;
     beforeAll(() => {
       app = openApp(server, {
-        console: consoleOf({ registration: 'closed' }, server.people, server.operator),
+        console: consoleOf({ registration: 'closed' }, server.people, server.operator, server.vault),
       });
     });
     const signUp = () => ({ name: 'X', email: `x-${randomUUID()}@example.test`, password: goodPassword });

@@ -206,7 +206,7 @@ describe.each(databaseKinds)('links on %s', (kind) => {
       let app: FastifyInstance;
       beforeAll(() => {
         app = openApp(server, {
-          console: consoleOf({ registration: 'closed' }, server.people, server.operator),
+          console: consoleOf({ registration: 'closed' }, server.people, server.operator, server.vault),
         });
       });
       const signUp = (invitation: string) => {

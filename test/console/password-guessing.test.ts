@@ -28,10 +28,16 @@ describe.each(databaseKinds)('password guessing on %s', (kind) => {
     server = await sharedServer(kind);
     const { database } = server;
     const wallClock = () => wallNow;
-    people = new People({ database, secret: 'x'.repeat(32), isTls: false, wallClock });
+    people = new People({
+      database,
+      secret: 'x'.repeat(32),
+      isTls: false,
+      passkeyHost: 'localhost',
+      wallClock,
+    });
     app = openApp(server, {
       wallClock,
-      console: consoleOf({ registration: 'open' }, people, server.operator),
+      console: consoleOf({ registration: 'open' }, people, server.operator, server.vault),
     });
   });
 

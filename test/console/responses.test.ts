@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { consolePrefix } from '../../src/http/console-routes.ts';
 import { routes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
+import { Authenticator, origin } from '../support/authenticator.ts';
 import { consoleFaultsOf, itemFaultsOf } from '../support/console-check.ts';
 import { metInConsole } from '../support/contract-tally.ts';
 import { servedRoutes } from '../support/served-routes.ts';
@@ -59,7 +60,22 @@ describe.each(databaseKinds)('on %s, the declared schema describes the response'
     const waiting = await other.post('session/sign_in', { email: ada.email, password: newPassword });
     expect(waiting.body.status).toBe('two_factor_required');
     ok(await other.post('session/two_factor', { code: totp(String(secret)) }));
+    ada.headers = { ...ada.headers, host: 'localhost', origin };
+    const authenticator = new Authenticator();
+    const created = ok(await ada.post('session/passkeys/options', { password: newPassword })).options;
+    const passkey = { name: 'Laptop', response: authenticator.create(created as never) };
+    ok(await ada.post('session/passkeys', passkey));
+    const [stored] = ok(await ada.get('session/passkeys')).data;
+    const signingIn = new Visitor(server.app);
+    signingIn.headers = { ...signingIn.headers, host: 'localhost', origin };
+    const requested = ok(await signingIn.post('session/passkey_options')).options;
+    ok(await signingIn.post('session/passkey', { response: authenticator.get(requested as never) }));
+    ok(await ada.post(`session/passkeys/${stored?.id}/remove`));
+
+    ok(await ada.post('session/two_factor/backup_codes', { password: newPassword }));
     ok(await ada.post('session/two_factor/disable', { password: newPassword }));
+    ok(await ada.post('session/email', { email: `new.${ada.email}`, password: newPassword }));
+    expect(ok(await ada.get('session/history')).data).not.toEqual([]);
     ok(await ada.post('session/sign_out'));
     expect(ok(await ada.get('session')).person).toBeNull();
   });
@@ -113,9 +129,19 @@ describe.each(databaseKinds)('on %s, the declared schema describes the response'
       ok(await owner.get(`${app}/counts?resource=${resource}`));
     const customer = ok(await owner.post(`${app}/developer_api_customers`, { name: 'Ada' }));
     ok(await owner.get(`${app}/customer_names?ids=${customer.id}`));
-    for (const days of [1, 7, 30]) ok(await owner.get(`${app}/overview?days=${days}`));
+    for (const query of ['', '?range=1h', '?range=30d&time=sandbox', '?time=real'])
+      ok(await owner.get(`${app}/overview${query}`));
+    ok(await owner.get(`${app}/attention`));
+    expect(ok(await owner.get(`${app}/schedule`)).items).not.toEqual([]);
     ok(await owner.get(`${app}/request_errors`));
-    ok(await owner.get(`${org}/audit`));
+    const webhook = ok(await owner.post(`${app}/developer_api_webhook_inbox`));
+    ok(await owner.post(`${app}/developer_api_webhooks/${webhook.id}/test`));
+    expect(ok(await owner.get(`${app}/webhooks/${webhook.id}/deliveries`)).data).toHaveLength(1);
+    const cases = ['valid_signature'];
+    ok(await owner.post(`${app}/developer_api_webhooks/${webhook.id}/examine`, { cases }));
+    expect(ok(await owner.get(`${app}/webhooks/${webhook.id}/examinations`)).report).not.toBeNull();
+    for (const query of ['', '?kind=change', '?kind=read']) ok(await owner.get(`${org}/audit${query}`));
+    ok(await owner.get(`${org}/audit/values?kind=change`));
     ok(await owner.get(`${org}/audit/verification`));
   });
 
@@ -123,15 +149,25 @@ describe.each(databaseKinds)('on %s, the declared schema describes the response'
     const { owner } = acme;
     ok(await owner.post(`${org}/organization/rename`, { name: 'Acme' }));
     ok(await owner.get(`${org}/organization`));
-    ok(await owner.post(`${app}/developer_api_webhooks`, { url: 'https://127.0.0.1:9/hooks' }));
+    const webhooks = `${app}/developer_api_webhooks`;
+    const webhook = ok(await owner.post(webhooks, { url: 'https://127.0.0.1:9/hooks' }));
+    ok(await owner.post(`${webhooks}/${webhook.id}/reveal_secret`, { password: goodPassword }));
+    ok(await owner.get(`${app}/webhooks/${webhook.id}/statistics?range=1h`));
     const fork = ok(await owner.post(`${org}/fork`, { name: 'Copy' }));
     expect(fork.apiKeys).not.toEqual([]);
-    ok(await owner.post(`${org}/reset`));
+    ok(await owner.post(`${org}/reset`, { name: 'Acme' }));
+    ok(await owner.post(`${org}/organization/two_factor`, { isRequired: false }));
     // The file is not JSON, which the visitor expects.
     const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { ...owner.headers, cookie };
-    const snapshot = await server.app.inject({ url: `${consolePrefix}${org}/snapshot`, headers });
+    const url = `${consolePrefix}${org}/snapshot`;
+    const snapshot = await server.app.inject({ url, headers });
     expect(snapshot.statusCode).toBe(200);
+    const restored = await server.app.inject({
+      ...{ method: 'POST', url, query: { into: 'new', name: 'Restored' }, payload: snapshot.body },
+      headers: { ...headers, 'content-type': 'application/jsonl' },
+    });
+    expect(restored.statusCode, restored.body).toBe(201);
     const { organization } = fork as unknown as { organization: { id: string } };
     ok(await owner.post(`${organization.id}/organization/delete`, { name: 'Copy' }));
   });
@@ -157,6 +193,7 @@ describe('the comparison reports', () => {
   const organization = {
     ...{ object: 'organization', sandbox: true, requestId, status: 'active' },
     ...{ id: 'org_01kd3rn3c0e008000000000001', name: 'Acme' },
+    requiresTwoFactor: false,
     ...{ createdAt: '2026-11-15T09:30:00.000Z', updatedAt: '2026-11-15T09:30:00.000Z' },
   };
   const declared = { responseName: 'Organization' };

@@ -98,7 +98,7 @@ describe.each(databaseKinds)('whole organizations in the console on %s', (kind) 
   test('where registration is closed, only an owner can fork, as with any new organization', async () => {
     const { orgId, admin, owner } = await createTeam(server);
     const closed = openApp(server, {
-      console: consoleOf({ registration: 'closed' }, server.people, server.operator),
+      console: consoleOf({ registration: 'closed' }, server.people, server.operator, server.vault),
     });
     const refused = await admin.at(closed).post(`${orgId}/fork`, { name: 'Copy of a guest' });
     expect(refused).toMatchObject({ status: 403, code: 'registration_closed' });
@@ -108,8 +108,14 @@ describe.each(databaseKinds)('whole organizations in the console on %s', (kind) 
   });
 
   test('an admin resets the organization; a developer cannot', async () => {
-    expect((await acme.developer.post(`${acme.orgId}/reset`)).code).toBe('role_missing');
-    const answer = await acme.admin.post(`${acme.orgId}/reset`);
+    const { name } = ok(await acme.admin.get(`${acme.orgId}/organization`)) as unknown as { name: string };
+    const reset = (by: Visitor, body: object) => by.post(`${acme.orgId}/reset`, body);
+    expect((await reset(acme.developer, { name })).code).toBe('role_missing');
+    for (const wrong of ['', 'Another', `${name} `, name.toUpperCase()])
+      expect((await reset(acme.admin, { name: wrong })).status, wrong).toBeGreaterThanOrEqual(400);
+    expect((await reset(acme.admin, {})).code).toBe('invalid_request');
+    expect((await reset(acme.admin, { name: 'Another' })).code).toBe('organization_name_mismatch');
+    const answer = await reset(acme.admin, { name });
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body.deleted).toMatchObject({ payments: 1 });
     const rows = await auditOf(server, answer);

@@ -209,9 +209,15 @@ describe.each(databaseKinds)('the second factor on %s', (kind) => {
 
     test('when several nodes get it concurrently', async () => {
       const { database } = server;
-      const people = new People({ database, secret: ownSecret, isTls: false, wallClock: Date.now });
+      const people = new People({
+        database,
+        secret: ownSecret,
+        isTls: false,
+        passkeyHost: 'localhost',
+        wallClock: Date.now,
+      });
       const other = openApp(server, {
-        console: consoleOf({ registration: 'open' }, people, server.operator),
+        console: consoleOf({ registration: 'open' }, people, server.operator, server.vault),
       });
       const browsers = await Promise.all([startSignIn(), startSignIn(), startSignIn(), startSignIn()]);
       const code = await freshCode();

@@ -141,6 +141,8 @@ async function webhooks(call: Call, callNow: Call, url: string): Promise<string>
   await call('rotateWebhookSecret', { id }, { overlapSeconds: 3_600 });
   await callNow('testWebhook', { id }, { type: 'payment.captured' });
   await call('listWebhookDeliveries');
+  const inbox = await call('openWebhookInbox', {}, { inbox: { type: 'respond', responseStatus: 500 } });
+  await call('deleteWebhook', { id: inbox.id });
   await call('disableWebhook', { id });
   await call('enableWebhook', { id });
   await call('listWebhooks');
@@ -157,6 +159,7 @@ async function payments(call: Call, customerId: string): Promise<void> {
     reference: 'order-1001',
   };
   const { id } = await call('createPayment', {}, { ...input, metadata: { cart: '81' } });
+  await call('updatePayment', { id }, { description: 'Order 1001', metadata: { cart: '82' } });
   await call('advancePayment', { id }, { to: 'authorized' });
   await call('advancePayment', { id }, { action: 'capture', amount: 10_000, final: true });
   await call('refundPayment', { id }, { amount: 2_500, reason: 'One item was sent back' });

@@ -320,7 +320,7 @@ describe('an organization that is changed in the console of the other node', () 
     });
     await Promise.all(ids.map((id) => read(`${a + PAYMENTS}/${id}`, key)));
     expect(await readPage(a + PAYMENTS, key)).toHaveLength(ids.length);
-    await person.post(`${orgId}/reset`);
+    await person.post(`${orgId}/reset`, { name: 'Initrode' });
     for (const answer of await Promise.all(ids.map((id) => call(`${a + PAYMENTS}/${id}`, { key }))))
       expectRefusal(answer, 'resource_not_found');
     for (const path of [PAYMENTS, EVENTS, ENTRIES]) expect(await readPage(a + path, key)).toEqual([]);

@@ -39,7 +39,7 @@ test('the only stream of the document is the hand-written events.stream', () => 
 
 test('the documented methods have stable names', () => {
   const names = new Set(operations.map(nameOf));
-  for (const name of `payments.create payments.retrieve payments.list payments.advance payments.refund payments.history
+  for (const name of `payments.create payments.retrieve payments.list payments.advance payments.update payments.refund payments.history
     payments.ledgerEntries payments.providerEvents customers.create customers.list customers.retrieve customers.update
     customers.archive transfers.create transfers.list transfers.retrieve transfers.advance transfers.history
     transfers.ledgerEntries transfers.providerEvents refunds.list refunds.retrieve refunds.advance disputes.list

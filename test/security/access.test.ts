@@ -296,6 +296,9 @@ describe('the inventory', () => {
       'GET /openapi.json',
       'GET /readyz',
       'GET /seed.schema.json',
+      'POST /console/api/:orgId/:appId/developer_api_webhooks/:id/reveal_secret',
+      'POST /console/api/:orgId/snapshot',
+      'POST /inbox/:id',
     ]);
     expect(servedRoutes(server.app, '/_api/').length).toBe(routes.length);
     expect(routes.filter(isStream)).toHaveLength(1);
@@ -304,9 +307,13 @@ describe('the inventory', () => {
   test('only a short list of session routes needs no session', async () => {
     const password = 'correct horse battery';
     const bodies: Readonly<Record<string, object>> = {
+      '/email': { email: 'new@example.test', password },
       '/organizations': { name: 'x' },
+      '/passkeys': { name: 'x', response: { id: 'x', response: {} } },
+      '/passkeys/options': { password },
       '/password': { currentPassword: password, newPassword: password },
       '/profile': { name: 'x' },
+      '/two_factor/backup_codes': { password },
       '/two_factor/confirm': { code: '123456' },
       '/two_factor/disable': { password },
       '/two_factor/enable': { password },
@@ -325,6 +332,8 @@ describe('the inventory', () => {
     expect(open.sort()).toEqual([
       'GET session',
       'GET session/invitations/:token',
+      'POST session/passkey',
+      'POST session/passkey_options',
       'POST session/password_reset',
       'POST session/sign_in',
       'POST session/sign_out',

@@ -135,6 +135,8 @@ const consoleBodies: Readonly<Record<string, object>> = {
   createApiKey: { name: 'Taken', scopes: ['payments:read'] },
   updateApiKey: { name: 'Taken' },
   forkOrganization: { name: 'Taken' },
+  requireTwoFactor: { isRequired: false },
+  resetOrganizationInConsole: { name: 'Another' },
 };
 
 test('console-only routes reject extra fields, even from an owner', async () => {

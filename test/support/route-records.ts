@@ -54,6 +54,7 @@ export class RouteRecords {
       case 'developer_api_webhook_events':
         return this.#event();
       case 'developer_api_webhooks':
+      case 'webhooks':
         return this.#webhook(path);
       case deliveries:
         return this.#delivery(path);
@@ -93,7 +94,9 @@ export class RouteRecords {
     const { post, get } = this.#caller;
     const webhooks = 'developer_api_webhooks';
     const action = path.split('/').at(-1) ?? '';
-    const webhook = this.#webhooksByAction.get(action) ?? (await post(webhooks, { url: nowhere }));
+    const known = this.#webhooksByAction.get(action);
+    const isUsable = known !== undefined && (await get(`${webhooks}/${known.id}`)).status !== 'deleted';
+    const webhook = isUsable ? known : await post(webhooks, { url: nowhere });
     this.#webhooksByAction.set(action, webhook);
     const { id } = webhook;
     const { status } = await get(`${webhooks}/${id}`);

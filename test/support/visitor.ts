@@ -198,7 +198,7 @@ export function historyOf(
   return database.query<HistoryRow>({ name: '', text }, [orgId, id]);
 }
 
-/** Row counts of all tables except the audit trail, the sign-in budgets and the tables that background workers write. */
+/** Row counts of all tables except the audit trail, the security history, the sign-in budgets and the tables that background workers write. */
 export async function countsOf({ database }: Pick<Server, 'database'>): Promise<Record<string, number>> {
   countRows ??= await countStatement(database);
   const rows = await database.query<{ name: string; n: number }>({ name: '', text: countRows }, []);
@@ -214,7 +214,7 @@ async function countStatement(database: Server['database']): Promise<string> {
     [],
   );
   const excluded =
-    /^(audit.*|coverage|sign_in_tries|request.*|api_key_uses|.*deliver.*|.*seal.*|announced.*|timers|webhook_health)$/;
+    /^(account_events|audit.*|coverage|sign_in_tries|request.*|api_key_uses|.*deliver.*|.*seal.*|announced.*|timers|webhook_health)$/;
   return tables
     .filter(({ name }) => !excluded.test(name))
     .map(({ name }) => `select '${name}' as name, count(*)::integer as n from ${name}`)

@@ -64,6 +64,7 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
       ...pure,
       ...reads,
       'src/delivery/signature.ts',
+      'src/delivery/custom-headers.ts',
     ],
   ],
   ['src/provider/', ['src/provider/', 'src/kernel/']],
@@ -104,6 +105,8 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
       'src/engine/',
       'src/db/array.ts',
       'type src/db/',
+      // An inbox verifies deliveries like the receiver of a user.
+      'sdk/webhooks.ts',
       ...pure,
       ...reads,
       'type src/telemetry/ports.ts',
@@ -174,7 +177,16 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
   ['cli/checks/database.ts', ['cli/', 'src/main.ts']],
   ['cli/commands/examine.ts', ['cli/', 'sdk/', 'src/examiner/']],
   ['cli/', ['cli/', 'sdk/']],
-  ['console/', ['console/', 'sdk/amount.ts', 'type sdk/generated/shapes.ts']],
+  [
+    'console/',
+    [
+      'console/',
+      'sdk/amount.ts',
+      'sdk/generated/operations.ts',
+      'type sdk/operation.ts',
+      'type sdk/generated/shapes.ts',
+    ],
+  ],
 ];
 
 /** Imports follow the laws. Tests in other folders, benchmarks and scripts are unrestricted. */

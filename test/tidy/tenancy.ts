@@ -8,6 +8,8 @@ export const exempt: ReadonlyMap<string, string> = new Map([
   ),
   ['sign_in_tries', 'the person is not authenticated yet'],
   ['sign_in_budgets', 'the person is not authenticated yet'],
+  ['person_passkeys', 'a person may belong to several organizations'],
+  ['account_events', 'a person may belong to several organizations'],
   ['password_reset_links', 'a person may belong to several organizations'],
 ]);
 

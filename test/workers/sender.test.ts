@@ -48,7 +48,7 @@ beforeEach(() => {
 afterEach(() => sender.stop());
 
 async function send(url: string, by = sender, text = body): Promise<Outcome> {
-  const outcome = await by.send(url, headers, text, Date.now);
+  const outcome = await by.send({ url }, headers, text, Date.now);
   if (!outcome) throw new Error('the sender has stopped');
   expectStorable(outcome);
   return outcome;
@@ -583,12 +583,12 @@ describe('stopping a sender', () => {
     const hostile = await openUntilTestEnds(stallAfter());
     const dripping = await openUntilTestEnds(repeatForever('HTTP/1.1 200 OK\r\n\r\n', 'a', 50));
     const by = senderWith({});
-    const pending = [hostile, dripping].map(({ url }) => by.send(url, headers, body, Date.now));
+    const pending = [hostile, dripping].map(({ url }) => by.send({ url }, headers, body, Date.now));
     await expect.poll(() => hostile.seen.open + dripping.seen.open).toBe(2);
     const startedAt = performance.now();
     await by.stop();
     expect(await Promise.all(pending)).toEqual([undefined, undefined]);
-    expect(await by.send(hostile.url, headers, body, Date.now)).toBeUndefined();
+    expect(await by.send({ url: hostile.url }, headers, body, Date.now)).toBeUndefined();
     expect(performance.now() - startedAt).toBeLessThan(9_000);
     await expect.poll(() => hostile.seen.open + dripping.seen.open).toBe(0);
     expect(hostile.seen.requests).toBe(1);

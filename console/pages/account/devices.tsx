@@ -75,7 +75,7 @@ function Device({ session }: { readonly session: DeviceSession }) {
 }
 
 /** 'Firefox on Linux': enough to recognize a device. The title contains the full user agent. */
-function deviceName(userAgent: string | null): string {
+export function deviceName(userAgent: string | null): string {
   const text = userAgent ?? '';
   const browser = /Edg\//.test(text)
     ? 'Edge'

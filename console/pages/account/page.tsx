@@ -5,6 +5,8 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Devices } from './devices.tsx';
+import { History } from './history.tsx';
+import { PasskeyCard } from './passkeys.tsx';
 import { Password } from './password.tsx';
 import { Profile } from './profile.tsx';
 import { TwoFactorCard } from './two-factor.tsx';
@@ -33,7 +35,9 @@ export function Account() {
           <Profile />
           <Password />
           <TwoFactorCard />
+          <PasskeyCard />
           <Devices />
+          <History />
         </div>
       </main>
     </>

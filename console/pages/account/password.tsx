@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import { useSession } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Field, PasswordInput } from '../../parts/field.tsx';
+import { Field, PasswordInput, problemOutsideFields } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { passwordHint } from './sign-up-form.tsx';
@@ -13,7 +14,6 @@ export function Password() {
   const { limits } = useSession();
   const [currentPassword, setCurrent] = useState('');
   const [newPassword, setNew] = useState('');
-  const [isTooShort, setTooShort] = useState(false);
   const change = useWrite('session/password', {
     onDone: () => {
       setCurrent('');
@@ -22,16 +22,20 @@ export function Password() {
     },
   });
   const isWrong = change.problem?.code === 'password_wrong';
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const isShort = newPassword.length < limits.passwordLengthMin;
-    setTooShort(isShort);
-    if (!isShort) void change.write({ currentPassword, newPassword });
-  };
+  const problem = isWrong ? null : problemOutsideFields(change.problem, ['newPassword']);
+  const isShort = newPassword.length < limits.passwordLengthMin;
   return (
     <Card title="Password" description="Changing it ends your other sessions.">
-      <form onSubmit={submit} className="flex max-w-md flex-col gap-4">
-        <Field label="Current password" error={isWrong ? change.problem?.message : undefined}>
+      <Form
+        onSubmit={() => void change.write({ currentPassword, newPassword })}
+        isBusy={change.isBusy}
+        className="flex max-w-md flex-col gap-4"
+      >
+        <Field
+          label="Current password"
+          missing={currentPassword === '' ? 'Enter your current password.' : undefined}
+          error={isWrong ? change.problem?.message : undefined}
+        >
           <PasswordInput
             autoComplete="current-password"
             required
@@ -42,7 +46,9 @@ export function Password() {
         <Field
           label="New password"
           hint={passwordHint(limits)}
-          error={isTooShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
+          problem={change.problem}
+          param="newPassword"
+          missing={isShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
         >
           <PasswordInput
             autoComplete="new-password"
@@ -52,17 +58,13 @@ export function Password() {
             onChange={(event) => setNew(event.currentTarget.value)}
           />
         </Field>
-        {change.problem && !isWrong ? <ProblemBanner problem={change.problem} /> : null}
+        {problem ? <ProblemBanner problem={problem} /> : null}
         <div>
-          <Button
-            type="submit"
-            isBusy={change.isBusy}
-            disabled={currentPassword === '' || newPassword === ''}
-          >
+          <Button type="submit" isBusy={change.isBusy}>
             Change password
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -1,11 +1,13 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import { usePerson, useSession } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
+import { ChangeEmail } from './email.tsx';
 
 export function Profile() {
   const person = usePerson();
@@ -13,14 +15,19 @@ export function Profile() {
   const { toast } = useToast();
   const [name, setName] = useState(person.name);
   const save = useWrite('session/profile', { onDone: () => toast('Name saved') });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void save.write({ name: name.trim() });
-  };
   return (
     <Card title="Profile">
-      <form onSubmit={submit} className="flex max-w-md flex-col gap-4">
-        <Field label="Name" problem={save.problem} param="name">
+      <Form
+        onSubmit={() => void save.write({ name: name.trim() })}
+        isBusy={save.isBusy}
+        className="flex max-w-md flex-col gap-4"
+      >
+        <Field
+          label="Name"
+          missing={name.trim() === '' ? 'Enter your name.' : undefined}
+          problem={save.problem}
+          param="name"
+        >
           <Input
             autoComplete="name"
             required
@@ -29,20 +36,14 @@ export function Profile() {
             onChange={(event) => setName(event.currentTarget.value)}
           />
         </Field>
-        <Field label="Email" hint="Used to sign in.">
-          <Input type="email" value={person.email} disabled />
-        </Field>
         {save.problem && !isAbout(save.problem, 'name') ? <ProblemBanner problem={save.problem} /> : null}
         <div>
-          <Button
-            type="submit"
-            isBusy={save.isBusy}
-            disabled={name.trim() === '' || name.trim() === person.name}
-          >
+          <Button type="submit" isBusy={save.isBusy}>
             Save name
           </Button>
         </div>
-      </form>
+      </Form>
+      <ChangeEmail email={person.email} />
     </Card>
   );
 }

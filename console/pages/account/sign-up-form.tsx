@@ -7,7 +7,7 @@ import { Field, Input, isAbout, PasswordInput } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 
 export function passwordHint({ passwordLengthMin }: Session['limits']): string {
-  return `At least ${passwordLengthMin} characters. A passphrase is easy to remember.`;
+  return `At least ${passwordLengthMin} characters, for example a passphrase. Common passwords are rejected.`;
 }
 
 export interface SignUpFormProps {

@@ -7,16 +7,18 @@ import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, PasswordInput } from '../../parts/field.tsx';
+import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { focusInvalidField } from '../focus-invalid-field.ts';
 import { useSecretWrite } from '../secret.tsx';
+import { BackupCodeList, NewBackupCodes } from './backup-codes.tsx';
 import { QrCode } from './qr-code.tsx';
 
 /** To turn it on: password, then QR code and backup codes, then a first code. To turn it off: password. */
 export function TwoFactorCard() {
   const { twoFactor } = usePerson();
   const [isOpen, setOpen] = useState(false);
+  const [isRegenerating, setRegenerating] = useState(false);
   return (
     <Card
       title={
@@ -31,7 +33,11 @@ export function TwoFactorCard() {
       }
       description="A code from an authenticator app as the second step of signing in."
     >
-      <Button onClick={() => setOpen(true)}>{twoFactor ? 'Turn off…' : 'Turn on…'}</Button>
+      <div className="flex flex-wrap gap-2">
+        <Button onClick={() => setOpen(true)}>{twoFactor ? 'Turn off…' : 'Turn on…'}</Button>
+        {twoFactor ? <Button onClick={() => setRegenerating(true)}>New backup codes…</Button> : null}
+      </div>
+      {isRegenerating ? <NewBackupCodes onClose={() => setRegenerating(false)} /> : null}
       {isOpen && twoFactor ? <TurnOff onClose={() => setOpen(false)} /> : null}
       {isOpen && !twoFactor ? <TurnOn onClose={() => setOpen(false)} /> : null}
     </Card>
@@ -57,10 +63,9 @@ function TurnOff({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Turn off"
       onSubmit={() => void disable.write({ password })}
       isBusy={disable.isBusy}
-      isSubmitDisabled={password === ''}
       problem={disable.problem}
     >
-      <Field label="Password">
+      <Field label="Password" missing={password === '' ? 'Enter your password.' : undefined}>
         <PasswordInput
           autoComplete="current-password"
           value={password}
@@ -94,10 +99,9 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
         submitLabel="Continue"
         onSubmit={() => void enable.write({ password })}
         isBusy={enable.isBusy}
-        isSubmitDisabled={password === ''}
         problem={enable.problem}
       >
-        <Field label="Password">
+        <Field label="Password" missing={password === '' ? 'Enter your password.' : undefined}>
           <PasswordInput
             autoComplete="current-password"
             value={password}
@@ -116,12 +120,12 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Turn on"
       onSubmit={() => void confirm.write({ code: code.replaceAll(' ', '') }).then(focusInvalidField)}
       isBusy={confirm.isBusy}
-      isSubmitDisabled={code === ''}
       problem={isWrong ? null : confirm.problem}
     >
       <Setup pending={pending} />
       <Field
         label="Code from the app"
+        missing={code.trim() === '' ? 'Enter the code that the app shows.' : undefined}
         error={isWrong ? 'This code is wrong or too old. Enter the code that the app shows now.' : undefined}
       >
         <Input
@@ -152,20 +156,7 @@ function Setup({ pending }: { readonly pending: TwoFactor }) {
           </p>
         </div>
       </div>
-      <section>
-        <div className="flex items-center justify-between">
-          <h3 className="text-sm font-medium">Backup codes (shown once)</h3>
-          <CopyButton text={pending.backupCodes.join('\n')} what="backup codes" isWide />
-        </div>
-        <ul className="mt-2 grid grid-cols-2 gap-x-4 gap-y-1 rounded-md border bg-sunken px-3 py-2 font-mono text-sm">
-          {pending.backupCodes.map((code) => (
-            <li key={code} data-secret>
-              {code}
-            </li>
-          ))}
-        </ul>
-        <p className="mt-1 text-sm text-muted">Each code works once, if you cannot use the app.</p>
-      </section>
+      <BackupCodeList codes={pending.backupCodes} />
     </>
   );
 }

@@ -32,12 +32,12 @@ export function CreateApplication({ onClose }: { readonly onClose: () => void })
       submitLabel="Create application"
       onSubmit={() => void submit()}
       isBusy={create.isBusy}
-      isSubmitDisabled={name.trim() === ''}
       problem={problemOutsideFields(create.problem, ['name'])}
     >
       <Field
         label="Name"
         hint="Fee, provider, rates and webhook defaults can be set afterwards."
+        missing={name.trim() === '' ? 'Enter a name.' : undefined}
         problem={create.problem}
         param="name"
       >

@@ -7,6 +7,7 @@ import type { Application } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -39,7 +40,10 @@ export function ApplicationList() {
         }
         actions={create}
       />
-      <FilterBar onClear={filters.status ? () => setFilters({ status: undefined }) : undefined}>
+      <FilterBar
+        onClear={filters.status ? () => setFilters({ status: undefined }) : undefined}
+        actions={<ExportButton path="org/applications" filters={filters} name="applications" />}
+      >
         <FilterSelect
           label="Status"
           value={filters.status}

@@ -28,6 +28,7 @@ export function ProviderSection({ draft, onChange }: SectionProps) {
       description="The simulated provider. Applies to payments and transfers created from now on."
     >
       <RadioCards
+        isLegendHidden
         legend="Provider"
         value={draft.provider}
         options={providers}

@@ -18,7 +18,7 @@ export function VerificationCard() {
     return (
       <div role="status" className="mb-5">
         <span className="sr-only">Verifying the chain</span>
-        <Skeleton className="h-28 w-full" />
+        <Skeleton className="h-77 w-full sm:h-32.5" />
       </div>
     );
   }

@@ -73,6 +73,7 @@ function ResetCoverage({ onClose }: { readonly onClose: () => void }) {
       isBusy={reset.isBusy}
       problem={reset.problem}
       onConfirm={() => void reset.write({})}
+      code={reset.request({})}
     >
       Clears the counters of all applications in the organization. Records are not affected.
     </ConfirmDialog>

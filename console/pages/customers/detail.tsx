@@ -15,6 +15,7 @@ import { paymentColumns } from '../payments/columns.tsx';
 import { PaymentCreate } from '../payments/create.tsx';
 import { FactsCard, instants, MetadataCard } from '../records/facts.tsx';
 import { RecordColumns, RecordPage } from '../records/record-page.tsx';
+import { customerRequests } from '../records/record-requests.ts';
 import { CustomerForm } from './form.tsx';
 
 export function CustomerDetail() {
@@ -27,6 +28,7 @@ export function CustomerDetail() {
       parent={{ to: 'customers', label: 'Customers' }}
       read={read}
       heading={({ name, email }) => name ?? email ?? 'Customer'}
+      requests={({ status }) => customerRequests(id, status === 'active')}
       actions={(customer) => <CustomerActions customer={customer} />}
     >
       {(customer) => (
@@ -68,6 +70,7 @@ function CustomerActions({ customer }: { readonly customer: Customer }) {
         isBusy={archive.isBusy}
         problem={archive.problem}
         onConfirm={() => void archive.write({})}
+        code={archive.request({})}
       >
         New payments cannot reference it, and it becomes read-only. Its payments do not change.
       </ConfirmDialog>

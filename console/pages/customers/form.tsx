@@ -32,6 +32,7 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
   );
   const body = bodyOf(draft, customer);
   const isNamed = draft.name.trim() !== '' || draft.email.trim() !== '';
+  const isComplete = isNamed && Object.keys(body).length > 0;
   const { problem } = write;
   const text = (name: Text) => ({
     value: draft[name],
@@ -45,12 +46,18 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
       title={customer === undefined ? 'Create customer' : 'Edit customer'}
       description="A name or an email is required."
       submitLabel={customer === undefined ? 'Create customer' : 'Save'}
-      onSubmit={() => void write.write(body)}
+      // Without a change there is nothing to save.
+      onSubmit={() => (Object.keys(body).length === 0 ? onClose() : void write.write(body))}
       isBusy={write.isBusy}
-      isSubmitDisabled={!isNamed || Object.keys(body).length === 0}
       problem={problemOutsideFields(problem, [...texts, 'metadata'])}
+      code={write.request(isComplete ? body : undefined)}
     >
-      <Field label="Name" problem={problem} param="name">
+      <Field
+        label="Name"
+        missing={isNamed ? undefined : 'Enter a name or an email.'}
+        problem={problem}
+        param="name"
+      >
         <Input maxLength={limits.nameLengthMax} autoComplete="off" {...text('name')} />
       </Field>
       <Field label="Email" problem={problem} param="email">

@@ -19,6 +19,26 @@ export function AttemptSummary({ attempt }: { readonly attempt: Attempt }) {
   );
 }
 
+/** All attempts of a delivery, newest first; the first one is expanded. */
+export function AttemptList({ attempts }: { readonly attempts: readonly Attempt[] }) {
+  return (
+    <ul className="border-t">
+      {attempts.map((attempt, index) => (
+        <li key={attempt.number} className="border-b last:border-b-0">
+          <details open={index === 0}>
+            <summary className="px-5 py-3 marker:text-muted hover:bg-hover focus-visible:outline-offset-[-2px] [&>span]:inline-flex">
+              <AttemptSummary attempt={attempt} />
+            </summary>
+            <div className="px-5 pt-1 pb-5">
+              <AttemptView attempt={attempt} />
+            </div>
+          </details>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Request and response of an attempt. The receiver controls the content, so it is shown as plain text. */
 export function AttemptView({ attempt }: { readonly attempt: Attempt }) {
   return (

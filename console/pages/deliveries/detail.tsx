@@ -1,12 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
-import { RotateCw } from 'lucide-react';
-import { useRead, useWrite } from '../../client/queries.ts';
+import { useRead } from '../../client/queries.ts';
+import { postRequest, readRequest } from '../../client/request.ts';
 import { useScope } from '../../client/scope.ts';
+import { CodeButton } from '../../code/code-button.tsx';
+import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { useRecordId } from '../../frame/params.ts';
-import { useAllowed } from '../../frame/session.tsx';
-import type { DeliveryDetail as Delivery, EventReplay } from '../../generated/shapes.ts';
+import type { DeliveryDetail as Delivery } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
-import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
@@ -15,15 +15,17 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Time } from '../../parts/time.tsx';
-import { useToast } from '../../parts/toast.tsx';
-import { AttemptSummary, AttemptView } from './attempt.tsx';
+import { AttemptList } from './attempt.tsx';
 import { triggerLabel } from './labels.ts';
 import { useRefresh } from './refresh.ts';
+import { ReplayButton } from './replay-button.tsx';
 import { DeliveryStatus } from './table.tsx';
 
 /** One delivery of an event to an endpoint: the request body, and every attempt with its response. */
 export function DeliveryDetail() {
   const id = useRecordId();
+  const { orgId } = useScope();
+  const navigate = useNavigate();
   const { data, problem, refresh } = useRead<Delivery>(
     `app/developer_api_webhook_deliveries/${encodeURIComponent(id)}`,
   );
@@ -36,14 +38,38 @@ export function DeliveryDetail() {
         heading={data ? `Delivery of ${data.eventType}` : 'Delivery'}
         parent={parent}
         badge={data ? <DeliveryStatus delivery={data} /> : undefined}
-        description={<IdText id={id} what="delivery id" />}
-        actions={data ? <Replay delivery={data} /> : undefined}
+        description={
+          <div className="flex flex-wrap items-center gap-x-4">
+            <IdText id={id} what="delivery id" />
+            {data ? <CodeButton title="Delivery" requests={requestsOf(data)} /> : null}
+          </div>
+        }
+        actions={
+          data ? (
+            <ReplayButton
+              variant="primary"
+              delivery={data}
+              onReplayed={(created) => void navigate({ to: `/${orgId}/deliveries/${created}` })}
+            />
+          ) : undefined
+        }
       />
       {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
       {data ? <Sections delivery={data} /> : null}
       {data === undefined && !problem ? <Skeleton className="h-64 w-full" /> : null}
     </>
   );
+}
+
+function requestsOf({ id, eventId, webhookId }: Delivery): readonly NamedRequest[] {
+  return [
+    { label: 'Retrieve delivery', request: readRequest(`developer_api_webhook_deliveries/${id}`) },
+    { label: 'Retrieve event', request: readRequest(`developer_api_webhook_events/${eventId}`) },
+    {
+      label: 'Replay',
+      request: postRequest(`developer_api_webhook_events/${eventId}/replay`, { webhookId }),
+    },
+  ];
 }
 
 function Sections({ delivery }: { readonly delivery: Delivery }) {
@@ -83,20 +109,7 @@ function Sections({ delivery }: { readonly delivery: Delivery }) {
               : 'Nothing sent yet. The first attempt follows shortly.'}
           </p>
         ) : (
-          <ul className="border-t">
-            {attempts.map((attempt, index) => (
-              <li key={attempt.number} className="border-b last:border-b-0">
-                <details open={index === 0}>
-                  <summary className="px-5 py-3 marker:text-muted hover:bg-hover focus-visible:outline-offset-[-2px] [&>span]:inline-flex">
-                    <AttemptSummary attempt={attempt} />
-                  </summary>
-                  <div className="px-5 pt-1 pb-5">
-                    <AttemptView attempt={attempt} />
-                  </div>
-                </details>
-              </li>
-            ))}
-          </ul>
+          <AttemptList attempts={attempts} />
         )}
       </Card>
       <RequestBody body={delivery.requestBody ?? ''} />
@@ -120,33 +133,5 @@ function RequestBody({ body }: { readonly body: string }) {
     <Card title="Request body" description="The signed body, identical in every attempt.">
       <JsonView value={body} title="JSON" />
     </Card>
-  );
-}
-
-function Replay({ delivery }: { readonly delivery: Delivery }) {
-  const { orgId } = useScope();
-  const { toast } = useToast();
-  const navigate = useNavigate();
-  const isAllowed = useAllowed('developer');
-  const replay = useWrite<EventReplay>(`app/developer_api_webhook_events/${delivery.eventId}/replay`, {
-    onDone: ({ deliveryIds }) => {
-      toast('Replayed as a new delivery');
-      const [next] = deliveryIds;
-      if (next !== undefined) void navigate({ to: `/${orgId}/deliveries/${next}` });
-    },
-  });
-  if (!isAllowed) return null;
-  return (
-    <div className="flex flex-col items-end gap-2">
-      <Button
-        variant="primary"
-        isBusy={replay.isBusy}
-        icon={<RotateCw aria-hidden size={15} />}
-        onClick={() => void replay.write({ webhookId: delivery.webhookId })}
-      >
-        Replay
-      </Button>
-      {replay.problem ? <ProblemBanner problem={replay.problem} /> : null}
-    </div>
   );
 }

@@ -1,14 +1,19 @@
 import type { ReactNode } from 'react';
+import type { BulkAction } from '../../client/bulk.ts';
 import type { PagedList } from '../../client/queries.ts';
+import { useSelection } from '../../client/selection.ts';
+import { useAllowed } from '../../frame/session.tsx';
 import type { Delivery } from '../../generated/shapes.ts';
+import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { triggerLabel } from './labels.ts';
 import { useRefresh } from './refresh.ts';
+import { ReplayButton } from './replay-button.tsx';
 
-export function DeliveryStatus({ delivery }: { readonly delivery: Delivery }) {
+export function DeliveryStatus({ delivery }: { readonly delivery: Pick<Delivery, 'status' | 'held'> }) {
   if (delivery.held) return <StatusBadge status="held" label="Held" />;
   return <StatusBadge status={delivery.status} />;
 }
@@ -22,24 +27,62 @@ export interface DeliveryTableProps {
 }
 
 export function DeliveryTable({ list, caption, first, empty }: DeliveryTableProps) {
+  const isAllowed = useAllowed('developer');
+  const selection = useSelection(list.query, list.rows, deliveryName);
   useRefresh(
     list.refresh,
     list.rows.some(({ status, held }) => status === 'pending' && !held),
   );
   return (
-    <Table
-      caption={caption}
-      columns={[first, ...columns]}
-      rows={list.rows}
-      rowKey={({ id }) => id}
-      rowLink={({ id }) => `deliveries/${id}`}
-      isLoading={list.isLoading}
-      problem={list.problem}
-      empty={empty}
-      footer={<Pager {...list.paging} />}
-    />
+    <>
+      <Table
+        caption={caption}
+        columns={isAllowed ? [first, ...columns, replayColumn] : [first, ...columns]}
+        rows={list.rows}
+        rowKey={({ id }) => id}
+        rowLink={({ id }) => `deliveries/${id}`}
+        isLoading={list.isLoading}
+        problem={list.problem}
+        empty={empty}
+        footer={<Pager {...list.paging} />}
+        selection={isAllowed ? selection : undefined}
+      />
+      {isAllowed ? (
+        <BulkBar selection={selection} noun="delivery" plural="deliveries" actions={bulkActions} />
+      ) : null}
+    </>
   );
 }
+
+const deliveryName = ({ eventType, eventId }: Delivery) => `${eventType} · ${eventId}`;
+
+const bulkActions: readonly BulkAction<Delivery>[] = [
+  {
+    label: 'Replay',
+    done: 'replayed',
+    effect: 'Sends the event of each delivery to the same endpoint again, with the same id.',
+    isAllowed: () => true,
+    request: ({ eventId, webhookId }) => ({
+      path: `app/developer_api_webhook_events/${eventId}/replay`,
+      body: { webhookId },
+    }),
+  },
+];
+
+const replayColumn: Column<Delivery> = {
+  header: 'Actions',
+  isExtra: true,
+  align: 'right',
+  cell: (delivery) => (
+    <ReplayButton
+      delivery={delivery}
+      size="small"
+      variant="ghost"
+      className="relative z-10"
+      label={`Replay ${delivery.eventType}`}
+    />
+  ),
+};
 
 const columns: readonly Column<Delivery>[] = [
   { header: 'Status', cell: (delivery) => <DeliveryStatus delivery={delivery} /> },

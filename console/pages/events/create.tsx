@@ -44,10 +44,12 @@ function Form({ events, onClose }: FormProps) {
     setType(next);
     setError(undefined);
   };
+  const parsed = parseData(text);
+  const body = parsed.ok && type !== '' ? { type, data: parsed.value } : undefined;
+  const check = () => setError(parsed.ok ? undefined : parsed.error);
   const submit = () => {
-    const parsed = parseData(text);
-    setError(parsed.ok ? undefined : parsed.error);
-    if (parsed.ok) void create.write({ type, data: parsed.value });
+    check();
+    if (body !== undefined) void create.write(body);
   };
   return (
     <Dialog
@@ -59,11 +61,12 @@ function Form({ events, onClose }: FormProps) {
       submitLabel="Create event"
       onSubmit={submit}
       isBusy={create.isBusy}
-      isSubmitDisabled={type === ''}
       problem={problemOutsideFields(create.problem, ['type', 'data'])}
+      code={create.request(body)}
     >
       <Field
         label="Type"
+        missing={type === '' ? 'Choose a type.' : undefined}
         problem={create.problem}
         param="type"
         hint={events.find((one) => one.type === type)?.description}
@@ -92,10 +95,7 @@ function Form({ events, onClose }: FormProps) {
             setText(event.currentTarget.value);
             setError(undefined);
           }}
-          onBlur={() => {
-            const parsed = parseData(text);
-            setError(parsed.ok ? undefined : parsed.error);
-          }}
+          onBlur={check}
         />
       </Field>
     </Dialog>

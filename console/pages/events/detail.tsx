@@ -2,6 +2,9 @@ import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useList, useRead } from '../../client/queries.ts';
+import { postRequest, readRequest } from '../../client/request.ts';
+import { CodeButton } from '../../code/code-button.tsx';
+import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Delivery, Event } from '../../generated/shapes.ts';
@@ -37,7 +40,10 @@ export function EventDetail() {
         description={
           <>
             {data ? <p>{events.find(({ type }) => type === data.type)?.description}</p> : null}
-            <IdText id={id} what="event id" />
+            <div className="flex flex-wrap items-center gap-x-4">
+              <IdText id={id} what="event id" />
+              <CodeButton title="Event" requests={requestsOf(id)} />
+            </div>
           </>
         }
         actions={
@@ -58,6 +64,17 @@ export function EventDetail() {
       {data && isReplaying ? <ReplayEvent event={data} onClose={() => setReplaying(false)} /> : null}
     </>
   );
+}
+
+function requestsOf(id: string): readonly NamedRequest[] {
+  return [
+    { label: 'Retrieve event', request: readRequest(`developer_api_webhook_events/${id}`) },
+    { label: 'List deliveries', request: readRequest('developer_api_webhook_deliveries', { eventId: id }) },
+    {
+      label: 'Replay to all subscribed endpoints',
+      request: postRequest(`developer_api_webhook_events/${id}/replay`, {}),
+    },
+  ];
 }
 
 function Sections({ event }: { readonly event: Event }) {

@@ -1,10 +1,13 @@
 import { Activity, Plus } from 'lucide-react';
+import type { BulkAction } from '../../client/bulk.ts';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
+import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Event } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
+import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
@@ -24,6 +27,7 @@ export function EventList() {
   const [filters, setFilters] = useFilters('type', 'resource', 'resourceId');
   const [isCreating, setCreating] = useOpenParam('create');
   const list = useList<Event>('app/developer_api_webhook_events', filters, { limit: rowsPerPage });
+  const selection = useSelection(list.query, list.rows, eventName);
   const isFiltered = Object.keys(filters).length > 0;
   const resources = [...new Set(events.map(({ resource }) => resource))];
   const types = events.filter(({ resource }) => (filters.resource ?? resource) === resource);
@@ -77,11 +81,25 @@ export function EventList() {
         problem={list.problem}
         empty={isFiltered ? <NoMatch /> : <NoEvents button={button} />}
         footer={<Pager {...list.paging} />}
+        selection={isAllowed ? selection : undefined}
       />
+      {isAllowed ? <BulkBar selection={selection} noun="event" actions={bulkActions} /> : null}
       {isCreating && isAllowed ? <CreateEvent onClose={() => setCreating(false)} /> : null}
     </>
   );
 }
+
+const eventName = ({ type, resourceId }: Event) => `${type} · ${resourceId}`;
+
+const bulkActions: readonly BulkAction<Event>[] = [
+  {
+    label: 'Replay',
+    done: 'replayed',
+    effect: 'Sends each event again, with the same id, to all endpoints that subscribe to its type.',
+    isAllowed: () => true,
+    request: ({ id }) => ({ path: `app/developer_api_webhook_events/${id}/replay`, body: {} }),
+  },
+];
 
 function NoMatch() {
   return (

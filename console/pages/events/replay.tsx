@@ -26,6 +26,7 @@ export function ReplayEvent({ event, onClose }: { readonly event: Event; readonl
       onClose();
     },
   });
+  const body = webhookId === '' ? {} : { webhookId };
   return (
     <Dialog
       isOpen
@@ -34,9 +35,10 @@ export function ReplayEvent({ event, onClose }: { readonly event: Event; readonl
       title="Replay this event"
       description="Sends it again with the same id, so that receivers can detect the duplicate."
       submitLabel="Replay"
-      onSubmit={() => void replay.write(webhookId === '' ? {} : { webhookId })}
+      onSubmit={() => void replay.write(body)}
       isBusy={replay.isBusy}
       problem={replay.problem}
+      code={replay.request(body)}
     >
       <Field
         label="To"

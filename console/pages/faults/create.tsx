@@ -4,7 +4,7 @@ import type { FaultPlan } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { bodyOf, emptyDraft, isComplete, PlanFields, params } from './form.tsx';
+import { bodyOf, emptyDraft, missingIn, PlanFields, params } from './form.tsx';
 
 export function CreatePlan({ onClose }: { readonly onClose: () => void }) {
   const { toast } = useToast();
@@ -15,6 +15,7 @@ export function CreatePlan({ onClose }: { readonly onClose: () => void }) {
       onClose();
     },
   });
+  const isComplete = Object.values(missingIn(draft)).every((missing) => missing === undefined);
   return (
     <Dialog
       isOpen
@@ -24,8 +25,8 @@ export function CreatePlan({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Create fault plan"
       onSubmit={() => void create.write(bodyOf(draft))}
       isBusy={create.isBusy}
-      isSubmitDisabled={!isComplete(draft)}
       problem={problemOutsideFields(create.problem, params)}
+      code={create.request(isComplete ? bodyOf(draft) : undefined)}
     >
       <PlanFields draft={draft} onChange={setDraft} problem={create.problem} />
     </Dialog>

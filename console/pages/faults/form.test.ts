@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fault } from '../../generated/shapes.ts';
-import { bodyOf, type Draft, emptyDraft, isComplete } from './form.tsx';
+import { bodyOf, type Draft, emptyDraft, missingIn } from './form.tsx';
 import { describeFault, describeReach, faultLabels, faultTypes } from './labels.ts';
 
 test.each<[Partial<Draft>, object]>([
@@ -58,7 +58,8 @@ test.each<[Partial<Draft>, boolean]>([
   [{ count: '1.5' }, false],
   [{ seed: 'x' }, false],
 ])('a fault plan with %j can be sent: %s', (part, isReady) => {
-  expect(isComplete({ ...emptyDraft, ...part })).toBe(isReady);
+  const missing = Object.values(missingIn({ ...emptyDraft, ...part }));
+  expect(missing.every((message) => message === undefined)).toBe(isReady);
 });
 
 test('every fault is offered for requests or for webhooks, and never for both', () => {

@@ -57,10 +57,16 @@ export function bodyOf(draft: Draft): object {
   };
 }
 
-/** Whether the form can be submitted; the server checks the rest. */
-export function isComplete({ count, share, seed }: Draft): boolean {
-  const isNumber = (text: string) => text.trim() === '' || /^\d+$/.test(text.trim());
-  return [count, share, seed].every(isNumber) && (count.trim() !== '' || share.trim() !== '');
+/** What the numbers lack; the server checks the rest. */
+export function missingIn({ count, share, seed }: Pick<Draft, 'count' | 'share' | 'seed'>) {
+  const wrong = (text: string) =>
+    text.trim() === '' || /^\d+$/.test(text.trim()) ? undefined : 'Enter a whole number.';
+  const isOpen = count.trim() === '' && share.trim() === '';
+  return {
+    count: isOpen ? 'Enter a count or a share.' : wrong(count),
+    share: wrong(share),
+    seed: wrong(seed),
+  };
 }
 
 export interface PlanFieldsProps {
@@ -72,6 +78,7 @@ export interface PlanFieldsProps {
 export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
   const set = (change: Partial<Draft>) => onChange({ ...draft, ...change });
   const isRequestPlan = draft.on === 'requests';
+  const missing = missingIn(draft);
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -101,21 +108,21 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
         <NumberField
           label="Count"
           hint="Affects the next N"
-          {...{ problem, param: 'count' }}
+          {...{ problem, param: 'count', missing: missing.count }}
           value={draft.count}
           onChange={(count) => set({ count })}
         />
         <NumberField
           label="Share"
           hint="Percentage, 1 to 100"
-          {...{ problem, param: 'share' }}
+          {...{ problem, param: 'share', missing: missing.share }}
           value={draft.share}
           onChange={(share) => set({ share })}
         />
         <NumberField
           label="Seed"
           hint="Repeats the same selection"
-          {...{ problem, param: 'seed' }}
+          {...{ problem, param: 'seed', missing: missing.seed }}
           value={draft.seed}
           onChange={(seed) => set({ seed })}
         />
@@ -179,6 +186,7 @@ function FaultParameter({
 interface NumberFieldProps {
   readonly label: string;
   readonly hint?: string;
+  readonly missing?: string | undefined;
   readonly problem?: ApiProblem | null;
   readonly param?: string;
   readonly value: string;

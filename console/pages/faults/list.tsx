@@ -1,13 +1,17 @@
 import { Bug, Plus } from 'lucide-react';
 import { useState } from 'react';
+import type { BulkAction } from '../../client/bulk.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList, useWrite } from '../../client/queries.ts';
+import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { FaultPlan } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
+import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -28,6 +32,7 @@ export function FaultPlanList() {
   const [isCreating, setCreating] = useOpenParam('create');
   const [ending, setEnding] = useState<FaultPlan | null>(null);
   const list = useList<FaultPlan>('app/developer_api_fault_plans', filters, { everyMs: refreshMs });
+  const selection = useSelection(list.query, list.rows, ({ fault }) => describeFault(fault));
   const button = isAllowed ? (
     <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create fault plan
@@ -40,7 +45,10 @@ export function FaultPlanList() {
         description="Failures on demand for this application: slow, rejected or lost requests, and duplicate, late or missing webhooks."
         actions={button}
       />
-      <FilterBar onClear={filters.status === undefined ? undefined : () => setFilters({ status: undefined })}>
+      <FilterBar
+        onClear={filters.status === undefined ? undefined : () => setFilters({ status: undefined })}
+        actions={<ExportButton path="app/developer_api_fault_plans" filters={filters} name="fault-plans" />}
+      >
         <FilterSelect
           label="Status"
           value={filters.status}
@@ -71,12 +79,27 @@ export function FaultPlanList() {
           )
         }
         footer={<Pager {...list.paging} />}
+        selection={isAllowed ? selection : undefined}
       />
+      {isAllowed ? (
+        <BulkBar selection={selection} noun="fault plan" plural="fault plans" actions={bulkActions} />
+      ) : null}
       {isCreating && isAllowed ? <CreatePlan onClose={() => setCreating(false)} /> : null}
       {ending === null ? null : <EndPlan plan={ending} onClose={() => setEnding(null)} />}
     </>
   );
 }
+
+const bulkActions: readonly BulkAction<FaultPlan>[] = [
+  {
+    label: 'End',
+    done: 'ended',
+    isDanger: true,
+    effect: 'The faults no longer apply. A plan cannot be resumed.',
+    isAllowed: ({ status }) => status === 'active',
+    request: ({ id }) => ({ path: `app/developer_api_fault_plans/${id}/cancel`, body: {} }),
+  },
+];
 
 function EndPlan({ plan, onClose }: { readonly plan: FaultPlan; readonly onClose: () => void }) {
   const { toast } = useToast();
@@ -93,6 +116,7 @@ function EndPlan({ plan, onClose }: { readonly plan: FaultPlan; readonly onClose
       title="End this fault plan?"
       confirmLabel="End plan"
       onConfirm={() => void cancel.write({})}
+      code={cancel.request({})}
       isBusy={cancel.isBusy}
       problem={cancel.problem}
     >

@@ -1,7 +1,7 @@
 import type { ApiKeyWithSecret } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
-import { focusInvalidField } from '../focus-invalid-field.ts';
+import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { useSecretWrite } from '../secret.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { networksOf, newDraft } from './draft.ts';

@@ -2,8 +2,8 @@ import { useWrite } from '../../client/queries.ts';
 import type { ApiKey, ListedApiKey } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
+import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { useToast } from '../../parts/toast.tsx';
-import { focusInvalidField } from '../focus-invalid-field.ts';
 import { changesOf, draftOf } from './draft.ts';
 import { KeyFields, params, useKeyDraft } from './form.tsx';
 
@@ -30,10 +30,12 @@ export function EditKey({ apiKey, onClose }: KeyDialogProps) {
       title="Edit API key"
       description={`${apiKey.name} …${apiKey.lastFour}`}
       onSubmit={() => {
-        if (form.check()) void save.write(changes).then(focusInvalidField);
+        if (!form.check()) return;
+        // Without a change there is nothing to save.
+        if (Object.keys(changes).length === 0) onClose();
+        else void save.write(changes).then(focusInvalidField);
       }}
       isBusy={save.isBusy}
-      isSubmitDisabled={Object.keys(changes).length === 0}
       problem={problemOutsideFields(save.problem, params)}
     >
       <KeyFields form={form} problem={save.problem} />

@@ -3,7 +3,7 @@ import { useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Checkbox, Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
-import { focusInvalidField } from '../focus-invalid-field.ts';
+import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { fieldErrors, type KeyDraft } from './draft.ts';
 import { ExpiryField } from './expiry.tsx';
 import { ScopesField } from './scopes.tsx';

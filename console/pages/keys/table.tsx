@@ -1,7 +1,10 @@
 import { Ellipsis, Pencil, RefreshCw, ShieldX } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { BulkAction } from '../../client/bulk.ts';
 import type { List, Read } from '../../client/queries.ts';
+import { useSelection } from '../../client/selection.ts';
 import type { ListedApiKey } from '../../generated/shapes.ts';
+import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { IconButton } from '../../parts/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
@@ -14,26 +17,44 @@ export type KeyAction = 'edit' | 'rotate' | 'revoke';
 export interface KeyTableProps {
   readonly list: Read<List<ListedApiKey>>;
   readonly rows: readonly ListedApiKey[];
+  /** Identifies the filter. */
+  readonly query: string;
   readonly empty: ReactNode;
   /** Omitted for viewers. */
   readonly onAction?: ((action: KeyAction, apiKey: ListedApiKey) => void) | undefined;
 }
 
-export function KeyTable({ list, rows, empty, onAction }: KeyTableProps) {
+export function KeyTable({ list, rows, query, empty, onAction }: KeyTableProps) {
   const columns = onAction ? [...facts, actionsOf(onAction)] : facts;
+  const selection = useSelection(query, rows, ({ name }) => name);
   return (
-    <Table
-      caption="API keys of the application"
-      columns={columns}
-      rows={rows}
-      rowKey={({ id }) => id}
-      isLoading={list.isLoading}
-      isRefreshing={list.isRefreshing}
-      problem={list.problem}
-      empty={empty}
-    />
+    <>
+      <Table
+        caption="API keys of the application"
+        columns={columns}
+        rows={rows}
+        rowKey={({ id }) => id}
+        isLoading={list.isLoading}
+        isRefreshing={list.isRefreshing}
+        problem={list.problem}
+        empty={empty}
+        selection={onAction ? selection : undefined}
+      />
+      {onAction ? <BulkBar selection={selection} noun="API key" actions={bulkActions} /> : null}
+    </>
   );
 }
+
+const bulkActions: readonly BulkAction<ListedApiKey>[] = [
+  {
+    label: 'Revoke',
+    done: 'revoked',
+    isDanger: true,
+    effect: 'Requests with these keys are rejected from now on. A revoked key cannot be restored.',
+    isAllowed: ({ status }) => status !== 'revoked',
+    request: ({ id }) => ({ path: `app/api_keys/${id}/revoke`, body: {} }),
+  },
+];
 
 const facts: readonly Column<ListedApiKey>[] = [
   {

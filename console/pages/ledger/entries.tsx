@@ -7,7 +7,9 @@ import { IdText } from '../../parts/copy-button.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
+import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
+import { headClass } from '../../parts/table.tsx';
 import { classes, sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
 import { debitSum, Sides } from './sides.tsx';
@@ -27,18 +29,19 @@ export function Entries({
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} onRetry={list.refresh} />;
   if (!isLoading && rows.length === 0) return <div className="rounded-lg border bg-surface">{empty}</div>;
   return (
-    <div className="overflow-hidden rounded-lg border bg-surface">
-      <div className="overflow-x-auto" aria-busy={isLoading || isRefreshing || undefined}>
+    <div className="overflow-clip rounded-lg border bg-surface">
+      <ScrollRegion label="Ledger entries" isBusy={isLoading || isRefreshing} hasStickyContent>
         <table className="w-full border-collapse text-sm">
           <caption className="sr-only">Ledger entries</caption>
           <thead>
-            <tr className="border-b">
+            <tr>
               {columns.map((column) => (
                 <th
                   key={column}
                   scope="col"
                   className={classes(
-                    'px-3 py-2 font-medium text-faint first:pl-5 last:pr-5',
+                    'px-3 py-2 first:pl-5 last:pr-5',
+                    headClass,
                     column === 'Debit total' ? 'text-right' : 'text-left',
                     isMinor(column) && 'max-sm:hidden',
                   )}
@@ -54,7 +57,7 @@ export function Entries({
               : rows.map((entry) => <Entry key={entry.id} entry={entry} />)}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
       <Pager {...paging} />
     </div>
   );

@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck } from 'lucide-react';
 import type { Balances } from '../../generated/shapes.ts';
+import { ExportRows } from '../../parts/export-button.tsx';
 import { Money } from '../../parts/money.tsx';
 import { classes, pluralize } from '../../parts/text.ts';
 
@@ -21,7 +22,7 @@ export function TrialBalance({ balances }: { readonly balances: Balances }) {
       ) : (
         <CircleAlert aria-hidden size={20} className="mt-0.5 shrink-0" />
       )}
-      <div className="min-w-0">
+      <div className="min-w-0 flex-1">
         <h2 className="text-lg font-semibold">
           {isBalanced ? 'The ledger is balanced' : 'The ledger is not balanced'}
         </h2>
@@ -39,6 +40,7 @@ export function TrialBalance({ balances }: { readonly balances: Balances }) {
           </p>
         )}
       </div>
+      <ExportRows rows={balances.trialBalance} name="trial-balance" label="Export trial balance" />
     </section>
   );
 }

@@ -7,7 +7,11 @@ const kinds = {
   system: { icon: Bot, label: 'Sandbank' },
 } as const;
 
-function actorLabel({ kind, id, name }: Actor): string {
+export function actorKindLabel({ kind }: Pick<Actor, 'kind'>): string {
+  return kinds[kind].label;
+}
+
+export function actorLabel({ kind, id, name }: Actor): string {
   return name ?? id ?? kinds[kind].label;
 }
 

@@ -34,9 +34,9 @@ export function ChangeRole({ member, onClose }: MemberDialogProps) {
       title={isOwn ? 'Change your role' : `Change the role of ${member.name}`}
       description={member.email}
       submitLabel="Change role"
-      onSubmit={() => void change.write({ role })}
+      // Without a change there is nothing to save.
+      onSubmit={() => (role === member.role ? onClose() : void change.write({ role }))}
       isBusy={change.isBusy}
-      isSubmitDisabled={role === member.role}
       problem={change.problem}
     >
       <RoleField role={role} ownRole={ownRole} onChange={setRole} />

@@ -26,6 +26,7 @@ export interface RoleFieldProps {
 export function RoleField({ role, ownRole, onChange }: RoleFieldProps) {
   return (
     <RadioCards
+      isLegendHidden
       legend="Role"
       value={role}
       options={roleDescriptions.map(([value, hint]) => {

@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
 import { keys, useWrite } from '../../client/queries.ts';
 import type { Organization } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
@@ -20,14 +21,19 @@ export function Rename({ name }: { readonly name: string }) {
       void client.invalidateQueries({ queryKey: keys.session });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void rename.write({ name: typed.trim() });
-  };
   const problem = problemOutsideFields(rename.problem, ['name']);
   return (
-    <form onSubmit={submit} className="flex max-w-md flex-col gap-3">
-      <Field label="Name" problem={rename.problem} param="name">
+    <Form
+      onSubmit={() => void rename.write({ name: typed.trim() })}
+      isBusy={rename.isBusy}
+      className="flex max-w-md flex-col gap-3"
+    >
+      <Field
+        label="Name"
+        missing={typed.trim() === '' ? 'Enter a name.' : undefined}
+        problem={rename.problem}
+        param="name"
+      >
         <Input
           required
           maxLength={limits.nameLengthMax}
@@ -38,10 +44,10 @@ export function Rename({ name }: { readonly name: string }) {
       </Field>
       {problem ? <ProblemBanner problem={problem} /> : null}
       <div>
-        <Button type="submit" isBusy={rename.isBusy} disabled={typed.trim() === '' || typed.trim() === name}>
+        <Button type="submit" isBusy={rename.isBusy}>
           Rename
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -5,9 +5,9 @@ import { useAllowed } from '../../frame/session.tsx';
 import type { Reset } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
+import { ConfirmName } from './confirm-name.tsx';
 
 /** Deletes all records of the organization. */
 export function ResetCard({ name }: { readonly name: string }) {
@@ -38,19 +38,18 @@ export function ResetCard({ name }: { readonly name: string }) {
       ) : (
         <p className="text-sm text-muted">Requires the admin or owner role.</p>
       )}
-      <ConfirmDialog
-        isOpen={isConfirming}
-        onOpenChange={setConfirming}
-        title={`Delete all records of ${name}?`}
-        confirmLabel="Delete all records"
-        isDanger
-        isBusy={reset.isBusy}
-        problem={reset.problem}
-        onConfirm={() => void reset.write({})}
-      >
-        This cannot be undone. If you may need the records, download a snapshot first. Every clock returns to
-        real time, and fault plans end.
-      </ConfirmDialog>
+      {isConfirming ? (
+        <ConfirmName
+          name={name}
+          title={`Delete all records of ${name}?`}
+          description="This cannot be undone. If you may need the records, download a snapshot first. Every clock returns to real time, and fault plans end."
+          submitLabel="Delete all records"
+          problem={reset.problem}
+          isBusy={reset.isBusy}
+          onSubmit={(typed) => void reset.write({ name: typed })}
+          onClose={() => setConfirming(false)}
+        />
+      ) : null}
     </Card>
   );
 }

@@ -6,17 +6,19 @@ import { useAllowed, useMayCreateOrganization } from '../../frame/session.tsx';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { ForkOrganization } from './fork.tsx';
+import { RestoreSnapshot } from './restore.tsx';
 
-/** Downloads a snapshot of the organization, or forks it. */
+/** Downloads a snapshot of the organization, restores one, or forks the organization. */
 export function SnapshotCard({ name }: { readonly name: string }) {
   const mayCopy = useAllowed('admin');
   const mayFork = useMayCreateOrganization();
   const [isForking, setForking] = useState(false);
+  const [isRestoring, setRestoring] = useState(false);
   const scope = useScope();
   return (
     <Card
       title="Snapshot and fork"
-      description="A snapshot is a file with all records and settings, without secrets, that another Sandbank server can import. A fork is a copy of the organization for experiments."
+      description="A snapshot is a file with all records and settings, without secrets, that you can restore here or on another Sandbank server. A fork is a copy of the organization for experiments."
     >
       {mayCopy ? (
         <div className="flex flex-wrap gap-2">
@@ -29,11 +31,13 @@ export function SnapshotCard({ name }: { readonly name: string }) {
             <Download aria-hidden size={15} />
             Download snapshot
           </a>
+          <Button onClick={() => setRestoring(true)}>Restore snapshot…</Button>
           {mayFork ? <Button onClick={() => setForking(true)}>Fork organization…</Button> : null}
         </div>
       ) : (
         <p className="text-sm text-muted">Requires the admin or owner role.</p>
       )}
+      {isRestoring ? <RestoreSnapshot name={name} onClose={() => setRestoring(false)} /> : null}
       {isForking ? <ForkOrganization name={name} onClose={() => setForking(false)} /> : null}
     </Card>
   );

@@ -44,9 +44,9 @@ export function VolumeChart({
       summary={
         sum === undefined
           ? 'Requested amounts'
-          : `Requested by ${pluralize(sum.count, 'payment')} in ${currency}`
+          : `${pluralize(sum.count, `${currency} payment`)}, requested amounts`
       }
-      className="lg:col-span-2"
+      className="lg:col-span-2 lg:row-start-1"
       controls={
         totals.length > 1 ? (
           <Select
@@ -81,7 +81,7 @@ export function StatusChart({ overview }: ChartProps) {
   return (
     <ChartFrame
       title="Payments by status"
-      summary="Current status of the payments in this period"
+      summary="By their current status"
       isEmpty={byStatus.length === 0}
       empty="No payments in this period."
       chart={
@@ -130,6 +130,11 @@ export function WebhookChart({ overview }: ChartProps) {
   );
 }
 
+/** Requests have no sandbox time: their charts say so if the others are in sandbox time. */
+function realTime({ time }: Overview): string {
+  return time === 'sandbox' ? ' (real time)' : '';
+}
+
 const requestSeries: readonly Series[] = [
   { key: 'count', label: 'Requests', mark: 'bar', color: colors.note },
   { key: 'share', label: 'Error rate', mark: 'line', color: colors.bad, isShare: true },
@@ -143,7 +148,7 @@ export function RequestChart({ overview }: ChartProps) {
       summary={
         notKept > 0
           ? `${pluralize(all, 'request')}, of which ${notKept.toLocaleString('en')} were counted but not logged`
-          : `${pluralize(all, 'request')} and the share with errors`
+          : `${pluralize(all, 'request')} and the share with errors${realTime(overview)}`
       }
       points={requestPoints(overview)}
       series={requestSeries}
@@ -163,7 +168,7 @@ export function LatencyChart({ overview }: ChartProps) {
   return (
     <ChartCard
       title="Latency in ms"
-      summary={`Half of the responses within ${formatMilliseconds(p50Ms)}, 95% within ${formatMilliseconds(p95Ms)}`}
+      summary={`50% within ${formatMilliseconds(p50Ms)}, 95% within ${formatMilliseconds(p95Ms)}${realTime(overview)}`}
       points={latencyPoints(overview)}
       series={latencySeries}
       isEmpty={all === 0}

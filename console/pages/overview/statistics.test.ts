@@ -7,6 +7,7 @@ import {
   latencyPoints,
   paymentCount,
   requestPoints,
+  trendsOf,
   volumePoints,
   volumes,
   webhookPoints,
@@ -16,6 +17,9 @@ const overview: Overview = {
   object: 'overview',
   sandbox: true,
   status: 'ok',
+  range: '24h',
+  time: 'real',
+  isEmpty: false,
   from: '2026-10-30T00:00:00.000Z',
   to: '2026-10-30T03:00:00.000Z',
   bucketSeconds: 3_600,
@@ -27,6 +31,13 @@ const overview: Overview = {
       { status: 'pending', count: 7 },
       { status: 'canceled', count: 1 },
     ],
+    byBucket: [
+      { at: '2026-10-30T00:00:00.000Z', status: 'captured', count: 5 },
+      { at: '2026-10-30T00:00:00.000Z', status: 'pending', count: 7 },
+      { at: '2026-10-30T02:00:00.000Z', status: 'refunded', count: 2 },
+      { at: '2026-10-30T02:00:00.000Z', status: 'failed', count: 3 },
+      { at: '2026-10-30T02:00:00.000Z', status: 'canceled', count: 1 },
+    ],
     volume: [
       { at: '2026-10-30T00:00:00.000Z', currency: 'EUR', count: 1, amount: 1250 },
       { at: '2026-10-30T02:00:00.000Z', currency: 'EUR', count: 1, amount: '9007199254740993' },
@@ -34,6 +45,7 @@ const overview: Overview = {
       { at: '2026-10-30T02:00:00.000Z', currency: 'CHF', count: 2, amount: 7 },
     ],
     currencies: ['EUR', 'USD', 'CHF'],
+    ahead: 0,
     isCapped: false,
   },
   webhooks: {
@@ -44,6 +56,8 @@ const overview: Overview = {
     isCapped: false,
   },
   requests: {
+    from: '2026-10-30T00:00:00.000Z',
+    to: '2026-10-30T03:00:00.000Z',
     byBucket: [
       {
         at: '2026-10-30T00:00:00.000Z',
@@ -145,6 +159,16 @@ describe('points of a chart', () => {
     expect(errorCount(overview)).toBe(2);
   });
 
+  test('of requests are in real time, although the others are in sandbox time', () => {
+    const requests = {
+      ...overview.requests,
+      from: '2026-10-20T00:00:00.000Z',
+      to: '2026-10-20T01:30:00.000Z',
+    };
+    const titles = requestPoints({ ...overview, time: 'sandbox', requests }).map(({ title }) => title);
+    expect(titles).toEqual(['20 Oct 2026, 00:00 UTC', '20 Oct 2026, 01:00 UTC']);
+  });
+
   test('of latencies have a gap where nothing was measured', () => {
     expect(latencyPoints(overview).map(({ values }) => values)).toEqual([
       { p50: 1.25, p95: 12_345 },
@@ -152,6 +176,16 @@ describe('points of a chart', () => {
       { p50: null, p95: null },
     ]);
   });
+});
+
+test('sparklines have a value for each bucket, and none where there is nothing to take a share of', () => {
+  const { payments, volume, paymentSuccess, webhookSuccess, errorRate, latency } = trendsOf(overview);
+  expect(payments).toEqual([12, 0, 6]);
+  expect(volume, 'of the busiest currency').toEqual([0, 0, 100]);
+  expect(paymentSuccess).toEqual([1, null, 0.4]);
+  expect(webhookSuccess).toEqual([1_200 / 1_203]);
+  expect(errorRate).toEqual([0.01, null]);
+  expect(latency).toEqual([1.25, null]);
 });
 
 test.each([

@@ -19,14 +19,53 @@ const successfulStatuses = new Set([
   'charged_back',
 ]);
 
-export function completedPayments({ payments }: Overview): {
+interface Completed {
   readonly succeeded: number;
   readonly all: number;
-} {
+}
+
+export function completedPayments({ payments }: Overview): Completed {
+  return completedOf(payments.byStatus);
+}
+
+function completedOf(counts: readonly { readonly status: string; readonly count: number }[]): Completed {
   const sum = (isCounted: (status: string) => boolean) =>
-    payments.byStatus.reduce((total, { status, count }) => total + (isCounted(status) ? count : 0), 0);
+    counts.reduce((total, { status, count }) => total + (isCounted(status) ? count : 0), 0);
   const succeeded = sum((status) => successfulStatuses.has(status));
   return { succeeded, all: succeeded + sum((status) => status === 'failed') };
+}
+
+/** The numbers of a tile by bucket, for its sparkline; null where there is nothing to compute a share of. */
+export interface Trends {
+  readonly payments: readonly number[];
+  readonly volume: readonly number[];
+  readonly paymentSuccess: readonly (number | null)[];
+  readonly webhookSuccess: readonly (number | null)[];
+  readonly errorRate: readonly (number | null)[];
+  readonly latency: readonly (number | null)[];
+}
+
+export function trendsOf(overview: Overview): Trends {
+  const starts = bucketStarts(overview);
+  const { payments, webhooks, requests } = overview;
+  const currency = volumes(overview)[0]?.currency;
+  const at = (start: number) => payments.byBucket.filter((part) => Date.parse(part.at) === start);
+  const share = (part: number, whole: number) => (whole === 0 ? null : part / whole);
+  return {
+    payments: starts.map((start) => at(start).reduce((sum, { count }) => sum + count, 0)),
+    volume: starts.map((start) =>
+      payments.volume
+        .filter((part) => part.currency === currency && Date.parse(part.at) === start)
+        .reduce((sum, { amount }) => sum + Number(amount), 0),
+    ),
+    paymentSuccess: starts.map((start) => {
+      const { succeeded, all } = completedOf(at(start));
+      return share(succeeded, all);
+    }),
+    webhookSuccess: webhooks.byBucket.map(({ succeeded, failed }) => share(succeeded, succeeded + failed)),
+    errorRate: requests.byBucket.map((part) => share(part.clientErrors + part.serverErrors, part.count)),
+    latency: requests.byBucket.map(({ count, p50Ms }) => (count === 0 ? null : p50Ms)),
+  };
 }
 
 export function paymentCount({ payments }: Overview): number {
@@ -47,28 +86,39 @@ export function volumes({
     .sort((a, b) => b.count - a.count || (a.currency < b.currency ? -1 : 1));
 }
 
+interface Period {
+  readonly from: string;
+  readonly to: string;
+  readonly bucketSeconds: number;
+}
+
+/** Requests are counted in real time, whichever time the records are shown in. */
+function requestPeriod({ requests, bucketSeconds }: Overview): Period {
+  return { from: requests.from, to: requests.to, bucketSeconds };
+}
+
 /** The start of every bucket in the period, including empty buckets. */
-function bucketStarts({ from, to, bucketSeconds }: Overview): readonly number[] {
+function bucketStarts({ from, to, bucketSeconds }: Period): readonly number[] {
   const first = Date.parse(from);
   const length = Math.ceil((Date.parse(to) - first) / (bucketSeconds * 1_000));
   return Array.from({ length: Math.min(bucketsMax, length) }, (_, i) => first + i * bucketSeconds * 1_000);
 }
 
 function pointsOf<Part extends { readonly at: string }>(
-  overview: Overview,
+  period: Period,
   found: readonly Part[],
   read: (part: Part | undefined) => Pick<Point, 'values' | 'labels'>,
 ): readonly Point[] {
   const byStart = new Map(found.map((part) => [Date.parse(part.at), part]));
-  return bucketStarts(overview).map((start) => ({
-    name: tickLabel(start, overview),
+  return bucketStarts(period).map((start) => ({
+    name: tickLabel(start, period),
     title: formatInstant(start, 'minute'),
     ...read(byStart.get(start)),
   }));
 }
 
 /** Hours for periods of a day; otherwise the date, once per day. */
-function tickLabel(start: number, { bucketSeconds }: Overview): string {
+function tickLabel(start: number, { bucketSeconds }: Period): string {
   if (bucketSeconds <= 3_600) return hour.format(start);
   return start % 86_400_000 === 0 ? day.format(start) : '';
 }
@@ -99,7 +149,7 @@ function deliveryCounts(succeeded = 0, failed = 0): Pick<Point, 'values' | 'labe
 }
 
 export function requestPoints(overview: Overview): readonly Point[] {
-  return pointsOf(overview, overview.requests.byBucket, (part) => {
+  return pointsOf(requestPeriod(overview), overview.requests.byBucket, (part) => {
     const count = part?.count ?? 0;
     const errors = (part?.clientErrors ?? 0) + (part?.serverErrors ?? 0);
     return {
@@ -110,7 +160,7 @@ export function requestPoints(overview: Overview): readonly Point[] {
 }
 
 export function latencyPoints(overview: Overview): readonly Point[] {
-  return pointsOf(overview, overview.requests.byBucket, (part) => {
+  return pointsOf(requestPeriod(overview), overview.requests.byBucket, (part) => {
     const isMeasured = part !== undefined && part.count > 0;
     const [p50, p95] = isMeasured ? [part.p50Ms, part.p95Ms] : [null, null];
     return { values: { p50, p95 }, labels: { p50: formatMilliseconds(p50), p95: formatMilliseconds(p95) } };

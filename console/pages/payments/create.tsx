@@ -10,7 +10,7 @@ import { AmountField } from '../records/amount-field.tsx';
 import { CustomerField } from '../records/customer-field.tsx';
 import { Rows } from '../records/rows.tsx';
 import { ScenarioField } from '../records/scenario-field.tsx';
-import { bodyOf, type Draft, emptyDraft } from './draft.ts';
+import { bodyOf, type Draft, draftLike, emptyDraft } from './draft.ts';
 
 const captureMethods = [
   { value: 'automatic', label: 'Automatic' },
@@ -27,11 +27,13 @@ const params = ['amount', 'currency', 'customerId', 'description', 'reference', 
 export interface PaymentCreateProps {
   readonly onClose: () => void;
   readonly customerId?: string;
+  /** The payment whose fields the form starts with. */
+  readonly like?: Payment;
 }
 
 /** Creates a payment and opens its page. */
-export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) {
-  const [draft, setDraft] = useState(() => emptyDraft(customerId));
+export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateProps) {
+  const [draft, setDraft] = useState(() => (like === undefined ? emptyDraft(customerId) : draftLike(like)));
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
   const currencies = useCurrencies();
   const limits = useLimits();
@@ -55,8 +57,8 @@ export function PaymentCreate({ onClose, customerId = '' }: PaymentCreateProps) 
       submitLabel="Create payment"
       onSubmit={() => body && void create.write(body)}
       isBusy={create.isBusy}
-      isSubmitDisabled={body === undefined}
       problem={problemOutsideFields(problem, params)}
+      code={create.request(body)}
     >
       <div className="grid gap-4 sm:grid-cols-2">
         <AmountField

@@ -1,13 +1,18 @@
+import { useNavigate } from '@tanstack/react-router';
+import { CopyPlus } from 'lucide-react';
+import { useScope } from '../../client/scope.ts';
 import type { Payment } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
+import { MenuItem } from '../../parts/menu.tsx';
 import { Money } from '../../parts/money.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { CustomerLink } from '../records/customer-link.tsx';
-import { FactsCard, FailureNote, instants, MetadataCard, Notice, scenarioText } from '../records/facts.tsx';
+import { FactsCard, FailureNote, instants, Notice, scenarioText } from '../records/facts.tsx';
 import { StatefulPage } from '../records/stateful-page.tsx';
 import { Attempts } from './attempts.tsx';
 import { RelatedDisputes, RelatedRefunds } from './related.tsx';
+import { TextsCard } from './texts-card.tsx';
 
 export function PaymentDetail() {
   return (
@@ -22,8 +27,20 @@ export function PaymentDetail() {
         amountCapturable,
         amountRefundable,
       })}
+      menu={({ id }) => <CreateSimilar id={id} />}
       aside={(payment) => <Aside payment={payment} />}
     />
+  );
+}
+
+function CreateSimilar({ id }: { readonly id: string }) {
+  const navigate = useNavigate();
+  const { orgId } = useScope();
+  const open = () => void navigate({ to: `/${orgId}/payments`, search: { create: '1', like: id } as never });
+  return (
+    <MenuItem icon={<CopyPlus aria-hidden size={15} />} onSelect={open}>
+      Create similar…
+    </MenuItem>
   );
 }
 
@@ -109,7 +126,7 @@ function Aside({ payment }: { readonly payment: Payment }) {
       <Attempts payment={payment} />
       <RelatedRefunds paymentId={payment.id} />
       <RelatedDisputes paymentId={payment.id} />
-      <MetadataCard metadata={payment.metadata} />
+      <TextsCard payment={payment} />
     </>
   );
 }

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { bodyOf, type Draft, emptyDraft } from './draft.ts';
+import type { Payment } from '../../generated/shapes.ts';
+import { rowsOf } from '../records/rows.tsx';
+import { bodyOf, type Draft, draftLike, emptyDraft, updateOf } from './draft.ts';
 
 const least = {
   amount: 1250,
@@ -41,4 +43,32 @@ test.each([
   ['KWD', '1.250'],
 ])('in %s the amount %s is 1250 minor units', (currency, amount) => {
   expect(bodyOf({ ...emptyDraft(''), amount, currency })?.amount).toBe(1250);
+});
+
+const existing = {
+  amount: 1250,
+  currency: 'KWD',
+  captureMethod: 'manual',
+  paymentMethod: { type: 'wallet' },
+  scenario: ['decline:expired_card', 'approve'],
+  autoAdvance: true,
+  customerId: 'cus_1',
+  description: 'A book',
+  reference: 'order-7',
+  metadata: { a: 'b' },
+} as unknown as Payment;
+
+test('a similar payment has the same fields, without the reference', () => {
+  const { reference: _, ...same } = existing;
+  expect(bodyOf(draftLike(existing))).toEqual(same);
+});
+
+test.each<[string, string, Record<string, string>, object | undefined]>([
+  ['nothing', ' A book ', { a: 'b' }, undefined],
+  ['the description', 'Two books', { a: 'b' }, { description: 'Two books' }],
+  ['an empty description', ' ', { a: 'b' }, { description: null }],
+  ['the metadata', 'A book', { c: 'd' }, { metadata: { c: 'd' } }],
+  ['empty metadata', 'A book', {}, { metadata: {} }],
+])('an edit of %s sends only that', (_, description, metadata, sent) => {
+  expect(updateOf(existing, description, rowsOf(metadata))).toEqual(sent);
 });

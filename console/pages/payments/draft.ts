@@ -1,5 +1,6 @@
-import { parseAmount } from '../../client/amount.ts';
-import { type Row, recordOf } from '../records/rows.tsx';
+import { editableAmount, parseAmount } from '../../client/amount.ts';
+import type { Payment } from '../../generated/shapes.ts';
+import { type Row, recordOf, rowsOf } from '../records/rows.tsx';
 import { scenarioOf } from '../records/scenario-field.tsx';
 
 export interface Draft {
@@ -27,6 +28,31 @@ export const emptyDraft = (customerId: string): Draft => ({
   reference: '',
   metadata: [],
 });
+
+/** A new payment like an existing one. Its own id, such as an order number, belongs to one payment and is not copied. */
+export const draftLike = (payment: Payment): Draft => ({
+  amount: editableAmount(payment.amount, payment.currency),
+  currency: payment.currency,
+  captureMethod: payment.captureMethod,
+  method: payment.paymentMethod.type,
+  steps: typeof payment.scenario === 'string' ? [payment.scenario] : payment.scenario,
+  isAutomatic: payment.autoAdvance,
+  customerId: payment.customerId ?? '',
+  description: payment.description ?? '',
+  reference: '',
+  metadata: rowsOf(payment.metadata),
+});
+
+/** The changed fields of an existing payment; undefined if nothing has changed. */
+export function updateOf(payment: Payment, description: string, rows: readonly Row[]) {
+  const text = description.trim();
+  const metadata = recordOf(rows) ?? {};
+  const body = {
+    ...(text === (payment.description ?? '') ? {} : { description: text === '' ? null : text }),
+    ...(JSON.stringify(metadata) === JSON.stringify(payment.metadata) ? {} : { metadata }),
+  };
+  return Object.keys(body).length === 0 ? undefined : body;
+}
 
 /** The body of POST developer_api_payments; undefined until there is an amount. */
 export function bodyOf(draft: Draft) {

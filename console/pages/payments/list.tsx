@@ -1,7 +1,8 @@
 import { CreditCard } from 'lucide-react';
 import { RecordList } from '../records/record-list.tsx';
+import { paymentBulkActions, paymentName } from './bulk-actions.ts';
 import { paymentColumns } from './columns.tsx';
-import { PaymentCreate } from './create.tsx';
+import { CreateFromUrl } from './create-from-url.tsx';
 
 export function PaymentList() {
   return (
@@ -18,7 +19,8 @@ export function PaymentList() {
         description:
           'A payment takes money from a customer. Create one here or with the API, choose what the simulated provider does, and advance it through its states.',
       }}
-      create={(onClose) => <PaymentCreate onClose={onClose} />}
+      bulk={{ actions: paymentBulkActions, nameOf: paymentName }}
+      create={() => <CreateFromUrl />}
     />
   );
 }

@@ -5,6 +5,7 @@ import type { Reconciliation, ReconciliationLine, ReconciliationLineStatus } fro
 import { Anchor } from '../../parts/anchor.tsx';
 import { Card } from '../../parts/card.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -127,7 +128,12 @@ export function Lines({ currencies }: { readonly currencies: readonly string[] }
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <>
-      <FilterBar onClear={isFiltered ? () => setFilters({ date: '', result: '', currency: '' }) : undefined}>
+      <FilterBar
+        onClear={isFiltered ? () => setFilters({ date: '', result: '', currency: '' }) : undefined}
+        actions={
+          <ExportButton path="app/developer_api_reconciliation" filters={filters} name="reconciliation" />
+        }
+      >
         <FilterSelect
           label="Result"
           value={filters.result}

@@ -33,17 +33,17 @@ export function ActionDialog(props: ActionDialogProps) {
   const fields = fieldsOfAction(useCapabilities()?.resources ?? [], resource, action);
   const body = bodyOf(fields, draft, money.currency);
   // The refund endpoint has no `action`: it creates the refund and returns it.
-  const whole = path.endsWith('/refund') ? body : { action, ...body };
+  const whole = body === undefined || path.endsWith('/refund') ? body : { action, ...body };
   return (
     <Dialog
       isOpen
       onOpenChange={onClose}
       title={sentenceCase(action)}
       submitLabel={sentenceCase(action)}
-      onSubmit={() => body && void write.write(whole)}
+      onSubmit={() => whole && void write.write(whole)}
       isBusy={write.isBusy}
-      isSubmitDisabled={body === undefined}
       problem={problemOutsideFields(write.problem, fields.map(paramOf))}
+      code={write.request(whole)}
     >
       <ActionForm
         fields={fields}

@@ -1,8 +1,10 @@
-import { ChevronDown, CornerDownRight, FastForward } from 'lucide-react';
-import { useState } from 'react';
+import { ChevronDown, Code, CornerDownRight, FastForward } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Path } from '../../client/request.ts';
+import { CodeDialog } from '../../code/code-button.tsx';
+import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
@@ -15,6 +17,7 @@ import type { ActionMoney } from './action-form.tsx';
 import { spaced, useMachine } from './diagram.tsx';
 import { reachableStates } from './machine.ts';
 import { useReportProblem } from './record-page.tsx';
+import { nextStepLabel } from './record-requests.ts';
 import { TargetStateDialog } from './target-state-dialog.tsx';
 
 export interface ActionsProps {
@@ -26,6 +29,10 @@ export interface ActionsProps {
   readonly next: string | null | undefined;
   readonly money: ActionMoney;
   readonly hasBeneficiary?: boolean;
+  /** The code of the actions. */
+  readonly requests: readonly NamedRequest[];
+  /** Menu items besides the actions. */
+  readonly more?: ReactNode;
 }
 
 interface AdvanceResponse {
@@ -33,12 +40,12 @@ interface AdvanceResponse {
   readonly status: string;
 }
 
-/** The open dialog: none, a form for one action, or the target state dialog. */
-type Opened = { readonly action: string } | 'goal' | null;
+/** The open dialog: none, a form for one action, the target state dialog, or the code. */
+type Opened = { readonly action: string } | 'goal' | 'code' | null;
 
 /** The next step of the record as a button, and its other actions in a menu. Irreversible actions ask for confirmation. */
 export function Actions(props: ActionsProps) {
-  const { resource, id, status, allowed, next, money, hasBeneficiary = false } = props;
+  const { resource, id, status, allowed, next, money, hasBeneficiary = false, requests, more } = props;
   const { toast } = useToast();
   const mayWrite = useAllowed('developer');
   const { machine } = useMachine(resource);
@@ -61,44 +68,24 @@ export function Actions(props: ActionsProps) {
   };
   if (!mayWrite)
     return <span className="text-sm text-muted">Your role can view this record but not change it.</span>;
-  if (allowed.length === 0 && reachable.length === 0) return null;
-  const action = opened !== null && opened !== 'goal' ? opened.action : null;
+  if (allowed.length === 0 && reachable.length === 0 && more === undefined) return null;
+  const action = typeof opened === 'object' ? (opened?.action ?? null) : null;
   const hasForm = action !== null && hasFields(action);
   return (
     <>
       {allowed.length === 0 || next === null ? null : (
         <NextButton next={next} isBusy={move.isBusy} onClick={() => void move.write({})} />
       )}
-      <Menu
-        trigger={
-          <Button>
-            Actions
-            <ChevronDown aria-hidden size={15} />
-          </Button>
-        }
-      >
-        {allowed.map((one) => (
-          <MenuItem
-            key={one}
-            disabled={move.isBusy || rules === undefined}
-            isDanger={isIrreversible(resource, one)}
-            onSelect={() => start(one)}
-          >
-            {sentenceCase(one)}
-            {asks(one) ? '…' : ''}
-          </MenuItem>
-        ))}
-        {allowed.length > 0 && reachable.length > 0 ? <MenuSeparator /> : null}
-        {reachable.length === 0 ? null : (
-          <MenuItem
-            disabled={move.isBusy || rules === undefined}
-            icon={<CornerDownRight aria-hidden size={15} />}
-            onSelect={() => setOpened('goal')}
-          >
-            Go to state…
-          </MenuItem>
-        )}
-      </Menu>
+      <ActionMenu
+        resource={resource}
+        allowed={allowed}
+        isDisabled={move.isBusy || rules === undefined}
+        asks={asks}
+        canGo={reachable.length > 0}
+        onAction={start}
+        onOpen={setOpened}
+        more={more}
+      />
       {action !== null && hasForm ? (
         <ActionDialog
           resource={resource}
@@ -121,9 +108,18 @@ export function Actions(props: ActionsProps) {
         isBusy={move.isBusy}
         problem={move.problem}
         onConfirm={() => void move.write({ action })}
+        code={move.request({ action })}
       >
         The {resource} is {spaced(status)} now. This cannot be undone.
       </ConfirmDialog>
+      {opened === 'code' ? (
+        <CodeDialog
+          title={sentenceCase(resource)}
+          requests={requests}
+          first={nextStepLabel}
+          onClose={() => setOpened(null)}
+        />
+      ) : null}
       {opened === 'goal' ? (
         <TargetStateDialog
           resource={resource}
@@ -136,6 +132,59 @@ export function Actions(props: ActionsProps) {
         />
       ) : null}
     </>
+  );
+}
+
+interface ActionMenuProps {
+  readonly resource: Resource;
+  readonly allowed: readonly string[];
+  readonly isDisabled: boolean;
+  /** Whether an action opens a dialog. */
+  readonly asks: (action: string) => boolean;
+  readonly canGo: boolean;
+  readonly onAction: (action: string) => void;
+  readonly onOpen: (dialog: 'goal' | 'code') => void;
+  readonly more: ReactNode;
+}
+
+function ActionMenu(props: ActionMenuProps) {
+  const { resource, allowed, isDisabled, asks, canGo, onAction, onOpen, more } = props;
+  return (
+    <Menu
+      trigger={
+        <Button>
+          Actions
+          <ChevronDown aria-hidden size={15} />
+        </Button>
+      }
+    >
+      {allowed.map((one) => (
+        <MenuItem
+          key={one}
+          disabled={isDisabled}
+          isDanger={isIrreversible(resource, one)}
+          onSelect={() => onAction(one)}
+        >
+          {sentenceCase(one)}
+          {asks(one) ? '…' : ''}
+        </MenuItem>
+      ))}
+      {allowed.length > 0 && canGo ? <MenuSeparator /> : null}
+      {canGo ? (
+        <MenuItem
+          disabled={isDisabled}
+          icon={<CornerDownRight aria-hidden size={15} />}
+          onSelect={() => onOpen('goal')}
+        >
+          Go to state…
+        </MenuItem>
+      ) : null}
+      {allowed.length > 0 || canGo ? <MenuSeparator /> : null}
+      {more}
+      <MenuItem icon={<Code aria-hidden size={15} />} onSelect={() => onOpen('code')}>
+        Code…
+      </MenuItem>
+    </Menu>
   );
 }
 

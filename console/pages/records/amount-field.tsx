@@ -37,6 +37,7 @@ export function AmountField(props: AmountFieldProps) {
       label={`${label} in ${currency}`}
       isOptional={isOptional ?? false}
       error={error}
+      missing={error ?? (text.trim() === '' && !isOptional ? 'Enter an amount.' : undefined)}
       problem={problem ?? null}
       param={param}
       {...(hint === undefined ? {} : { hint })}

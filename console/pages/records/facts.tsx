@@ -25,12 +25,15 @@ export function instants(pairs: readonly (readonly [string, string | null | unde
 }
 
 /** An empty section as one line. */
-export function NoneLine({ title }: { readonly title: string }) {
+export function NoneLine({ title, action }: { readonly title: string; readonly action?: ReactNode }) {
   return (
-    <p className="flex justify-between gap-3 px-4 text-sm text-muted">
+    <div className="flex items-center justify-between gap-3 px-4 text-sm text-muted">
       <span>{title}</span>
-      <span>None</span>
-    </p>
+      <span className="flex items-center gap-2">
+        None
+        {action}
+      </span>
+    </div>
   );
 }
 

@@ -1,9 +1,12 @@
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { BulkAction } from '../../client/bulk.ts';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
+import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
+import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
@@ -26,6 +29,8 @@ export interface RecordListProps<Row> {
   readonly texts: readonly { readonly name: string; readonly label: string; readonly placeholder: string }[];
   /** The empty state; `action` replaces the create button. */
   readonly none: { readonly icon: ReactNode; readonly description: ReactNode; readonly action?: ReactNode };
+  /** Actions on selected rows, which need the developer role. */
+  readonly bulk?: { readonly actions: readonly BulkAction<Row>[]; readonly nameOf: (row: Row) => string };
   /** Renders the create dialog. */
   readonly create?: (onClose: () => void) => ReactNode;
 }
@@ -36,11 +41,13 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
 ) {
   const { kind, columns, placeholder, texts, none } = props;
   const plural = `${kind}s`;
-  const mayCreate = useAllowed('developer') && props.create !== undefined;
+  const isDeveloper = useAllowed('developer');
+  const mayCreate = isDeveloper && props.create !== undefined;
   const [isCreating, setCreating] = useOpenParam('create');
   const names = ['q', 'status', ...texts.map(({ name }) => name), 'createdAfter', 'createdBefore'];
   const [{ q, ...filters }, setFilters] = useFilters(...names);
   const list = useList<Row>(`app/developer_api_${plural}`, filters, { isEnabled: q === undefined });
+  const selection = useSelection(list.query, list.rows, props.bulk?.nameOf ?? (({ id }) => id));
   const states = useCapabilities()?.resources.find(({ name }) => name === kind)?.states ?? [];
   const create = mayCreate ? (
     <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
@@ -100,7 +107,11 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
             problem={list.problem}
             empty={empty}
             footer={<Pager {...list.paging} />}
+            selection={isDeveloper && props.bulk ? selection : undefined}
           />
+          {isDeveloper && props.bulk ? (
+            <BulkBar selection={selection} noun={kind} actions={props.bulk.actions} />
+          ) : null}
         </CustomerNamesProvider>
       ) : (
         <Hits text={q} kind={kind} />

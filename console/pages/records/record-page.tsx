@@ -4,6 +4,8 @@ import type { Read } from '../../client/queries.ts';
 import { rememberRecord } from '../../client/recent.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { useScope } from '../../client/scope.ts';
+import { CodeButton } from '../../code/code-button.tsx';
+import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { Anchor } from '../../parts/anchor.tsx';
 import { Button, buttonClass } from '../../parts/button.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
@@ -42,12 +44,14 @@ export interface RecordPageProps<T extends RecordBase> {
   readonly heading: (record: T) => ReactNode;
   readonly description?: (record: T) => ReactNode;
   readonly actions?: (record: T) => ReactNode;
+  /** The API requests about the record, shown as code. */
+  readonly requests: (record: T) => readonly NamedRequest[];
   readonly children: (record: T) => ReactNode;
 }
 
 /** Frame of every record's page: header with id, amount and status, and the loading and not-found states. */
 export function RecordPage<T extends RecordBase>(props: RecordPageProps<T>) {
-  const { id, name, parent, read, heading, description, actions, children } = props;
+  const { id, name, parent, read, heading, description, actions, requests, children } = props;
   const { data, problem, refresh } = read;
   const title = `${name} ${id}`;
   const [reported, setReported] = useState<ApiProblem | null>(null);
@@ -98,7 +102,10 @@ export function RecordPage<T extends RecordBase>(props: RecordPageProps<T>) {
           <div className="flex flex-wrap items-center gap-x-4 gap-y-0.5 *:max-w-full *:min-w-0">
             {details}
             <IdText id={id} what={`${name.toLowerCase()} id`} />
-            <RecordJson name={name} record={data} />
+            <span className="flex">
+              <RecordJson name={name} record={data} />
+              <CodeButton title={name} requests={requests(data)} />
+            </span>
           </div>
         }
         {...(headerActions === undefined ? {} : { actions: headerActions })}
@@ -148,8 +155,9 @@ export function RecordColumns({
 }) {
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
-      <div className="flex min-w-0 flex-col gap-5">{children}</div>
-      <div className="flex min-w-0 flex-col gap-4">{aside}</div>
+      <div className="peer flex min-w-0 flex-col gap-5">{children}</div>
+      {/* On a phone it is below the content, and shown when the content does not move it any more. */}
+      <div className="flex min-w-0 flex-col gap-4 max-lg:peer-has-[.animate-pulse]:invisible">{aside}</div>
     </div>
   );
 }

@@ -1,13 +1,15 @@
 import type { ReactNode } from 'react';
 import { useState } from 'react';
+import { useCapabilities } from '../../client/capabilities.ts';
 import { type Read, useRead } from '../../client/queries.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { Button } from '../../parts/button.tsx';
-import type { Resource } from './action-fields.ts';
+import { fieldsOfAction, type Resource } from './action-fields.ts';
 import type { ActionMoney } from './action-form.tsx';
 import { Actions } from './actions.tsx';
 import { DiagramDialog } from './diagram.tsx';
 import { RecordColumns, RecordPage } from './record-page.tsx';
+import { statefulRequests } from './record-requests.ts';
 import { Stepper } from './stepper.tsx';
 import { Timeline, useTimeline } from './timeline.tsx';
 import { pathOf } from './timeline-groups.ts';
@@ -30,16 +32,26 @@ export interface StatefulPageProps<T extends StatefulRecord> {
   readonly notice?: (record: T) => ReactNode;
   readonly money: (record: T) => ActionMoney;
   readonly hasBeneficiary?: (record: T) => boolean;
+  /** Menu items besides the actions. */
+  readonly menu?: (record: T) => ReactNode;
   readonly aside: (record: T) => ReactNode;
 }
 
 /** The page of a record with a state machine: next action, progress, timeline, and facts in a side column. */
 export function StatefulPage<T extends StatefulRecord>(props: StatefulPageProps<T>) {
-  const { resource, name, heading, meta, notice, money, hasBeneficiary, aside } = props;
+  const { resource, name, heading, meta, notice, money, hasBeneficiary, menu, aside } = props;
   const id = useRecordId();
   const plural = `${resource}s`;
   const read: Read<T> = useRead<T>(`app/developer_api_${plural}/${id}`);
   const timeline = useTimeline(id);
+  const rules = useCapabilities()?.resources ?? [];
+  const requestsOf = (record: T) =>
+    statefulRequests({
+      resource,
+      id: record.id,
+      canAdvance: record.allowedActions.length > 0 && timeline.data?.nextAction !== null,
+      actions: record.allowedActions.filter((action) => fieldsOfAction(rules, resource, action).length === 0),
+    });
   return (
     <RecordPage
       id={id}
@@ -48,6 +60,7 @@ export function StatefulPage<T extends StatefulRecord>(props: StatefulPageProps<
       read={read}
       heading={(record) => <span className="text-[1.75rem] leading-9">{heading(record)}</span>}
       {...(meta === undefined ? {} : { description: meta })}
+      requests={requestsOf}
       actions={(record) => (
         <Actions
           resource={resource}
@@ -57,6 +70,8 @@ export function StatefulPage<T extends StatefulRecord>(props: StatefulPageProps<
           next={timeline.data?.nextAction}
           money={money(record)}
           hasBeneficiary={hasBeneficiary?.(record) ?? false}
+          requests={requestsOf(record)}
+          more={menu?.(record)}
         />
       )}
     >

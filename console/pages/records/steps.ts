@@ -1,4 +1,5 @@
 import type { StateMachine, TimelineItem } from '../../generated/shapes.ts';
+import { setbacks } from './state-graph.mjs';
 
 export interface Step {
   readonly key: string;
@@ -16,18 +17,6 @@ const goals: Readonly<Record<string, string>> = {
   refund: 'succeeded',
   dispute: 'won',
 };
-/** States from which a record does not continue to its goal by itself. */
-const setbacks = new Set([
-  'failed',
-  'canceled',
-  'expired',
-  'returned',
-  'refunded',
-  'partially_refunded',
-  'disputed',
-  'charged_back',
-  'lost',
-]);
 const pastMax = 6;
 
 /** The states of a record in order: the way it took, the current state, and the way to its goal. */

@@ -24,7 +24,8 @@ export function TargetStateDialog({
   const [draft, setDraft] = useState<ActionDraft>(emptyDraft);
   const write = useWrite<{ object: string; status: string }>(path, { onDone });
   const fields = fieldsOfTargetState(useCapabilities()?.resources ?? [], resource, to);
-  const body = bodyOf(fields, draft, money.currency);
+  const rest = bodyOf(fields, draft, money.currency);
+  const body = rest === undefined || to === '' ? undefined : { to, ...rest };
   return (
     <Dialog
       isOpen
@@ -32,12 +33,12 @@ export function TargetStateDialog({
       title="Go to state"
       description="Takes the shortest path: every step is a transition with its events and ledger entries."
       submitLabel="Go"
-      onSubmit={() => body && to !== '' && void write.write({ to, ...body })}
+      onSubmit={() => body && void write.write(body)}
       isBusy={write.isBusy}
-      isSubmitDisabled={to === '' || body === undefined}
       problem={problemOutsideFields(write.problem, fields.map(paramOf))}
+      code={write.request(body)}
     >
-      <Field label="State">
+      <Field label="State" missing={to === '' ? 'Choose a state.' : undefined}>
         <Select
           empty="Choose a state"
           options={states.map((state) => ({ value: state, label: sentenceCase(state) }))}

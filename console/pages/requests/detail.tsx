@@ -1,13 +1,14 @@
 import { Terminal } from 'lucide-react';
 import { copyText } from '../../client/clipboard.ts';
 import { useRead } from '../../client/queries.ts';
+import SampleTabs from '../../code/sample-tabs.tsx';
+import { sampleOf } from '../../code/samples.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { useSession } from '../../frame/session.tsx';
 import type { LoggedRequest } from '../../generated/shapes.ts';
 import { Anchor, IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { CodeBlock } from '../../parts/code-block.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
@@ -19,7 +20,7 @@ import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { DocsLink, errorDocs } from '../docs-link.tsx';
 import { ActorName } from '../log/actor.tsx';
-import { curlOf, formatDuration, recordIds, shortPath } from './logged-request.ts';
+import { apiRequestOf, formatDuration, recordIds, shortPath } from './logged-request.ts';
 
 const parent = { to: 'requests', label: 'Requests' };
 
@@ -51,7 +52,8 @@ export function RequestDetail() {
 function Content({ request }: { readonly request: LoggedRequest }) {
   const { publicUrl } = useSession();
   const { toast } = useToast();
-  const curl = curlOf(request, publicUrl);
+  const apiRequest = apiRequestOf(request);
+  const curl = apiRequest && sampleOf('curl', apiRequest, publicUrl);
   const copy = async (text: string) => {
     if (await copyText(text)) toast('Copied as curl');
     else toast('The browser does not allow copying here; copy it from below', { isBad: true });
@@ -90,12 +92,12 @@ function Content({ request }: { readonly request: LoggedRequest }) {
           <Body title="Request body" text={request.requestBody} />
           <Body title="Response body" text={request.responseBody} />
         </div>
-        {curl === undefined ? null : (
+        {apiRequest === undefined ? null : (
           <Card
-            title="As curl"
+            title="Code"
             description="With your own key in SANDBANK_API_KEY and a new Idempotency-Key. Replace the values that were redacted in the log."
           >
-            <CodeBlock code={curl} title="Shell" what="curl command" />
+            <SampleTabs request={apiRequest} title="This request" />
           </Card>
         )}
       </div>

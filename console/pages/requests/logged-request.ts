@@ -1,3 +1,4 @@
+import type { ApiRequest } from '../../client/request.ts';
 import type { LoggedRequest } from '../../generated/shapes.ts';
 
 const apiPath = /^(?:\/_api|\/console\/api\/org_[0-9a-z]+\/app_[0-9a-z]+)\/(developer_api_.+)$/;
@@ -8,26 +9,14 @@ export function shortPath(path: string): string {
   return apiPath.exec(path)?.[1] ?? consolePath.exec(path)?.[1] ?? path;
 }
 
-/** The request as a curl command for the public API; undefined for requests that only the console can send. */
-export function curlOf(request: LoggedRequest, publicUrl: string): string | undefined {
-  const operation = apiPath.exec(request.path)?.[1];
-  if (operation === undefined) return undefined;
-  const query = request.query ? `?${request.query.replace(/^\?/, '')}` : '';
-  const lines = [
-    `curl${request.method === 'POST' ? ' -X POST' : ''} ${quoted(`${publicUrl}/_api/${operation}${query}`)}`,
-    '-H "Authorization: Bearer $SANDBANK_API_KEY"',
-  ];
-  if (request.method === 'POST') {
-    // The original key would replay the stored response and change nothing.
-    lines.push('-H "Idempotency-Key: $(date +%s)-$RANDOM"', "-H 'Content-Type: application/json'");
-    lines.push(`-d ${quoted(request.requestBody || '{}')}`);
-  }
-  return lines.join(' \\\n  ');
-}
-
-/** Quotes for the shell: inside single quotes only the quote itself is special. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
+/** The request as the public API has it; undefined for requests that only the console can send. */
+export function apiRequestOf(request: LoggedRequest): ApiRequest | undefined {
+  const path = apiPath.exec(request.path)?.[1];
+  if (path === undefined) return undefined;
+  const query = request.query ? { query: request.query.replace(/^\?/, '') } : {};
+  return request.method === 'POST'
+    ? { method: 'POST', path, ...query, body: request.requestBody || '{}' }
+    : { method: 'GET', path, ...query };
 }
 
 const recordId = /\b(?:pay|cus|trf|rfd|dsp|whk|evt|dlv)_[0-7][0-9a-z]{25}\b/g;

@@ -56,8 +56,8 @@ export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Get quote"
       onSubmit={() => body && void create.write(body)}
       isBusy={create.isBusy}
-      isSubmitDisabled={body === undefined}
       problem={problemOutsideFields(problem, params)}
+      code={create.request(body)}
     >
       <QuoteFields draft={draft} onChange={change} problem={problem} />
       <IndicativeRate source={draft.source} target={draft.target} />

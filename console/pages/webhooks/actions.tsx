@@ -1,4 +1,4 @@
-import { Ellipsis, KeyRound, Pencil, Power, RotateCw, Send } from 'lucide-react';
+import { Ellipsis, KeyRound, Pencil, Power, RotateCw, Send, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
@@ -7,12 +7,13 @@ import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { useToast } from '../../parts/toast.tsx';
+import { DeleteWebhook } from './delete.tsx';
 import { EditWebhook } from './edit.tsx';
 import { ReplayWindow } from './replay.tsx';
 import { RotateSecret } from './rotate.tsx';
 import { TestWebhook } from './test.tsx';
 
-type Open = 'edit' | 'rotate' | 'replay' | 'switch' | null;
+type Open = 'edit' | 'rotate' | 'replay' | 'switch' | 'delete' | null;
 
 /** The actions on an endpoint. A link can open the test dialog. */
 export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
@@ -50,6 +51,9 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
         >
           {isEnabled ? 'Disable…' : 'Enable…'}
         </MenuItem>
+        <MenuItem icon={<Trash2 aria-hidden size={15} />} isDanger onSelect={() => setOpen('delete')}>
+          Delete…
+        </MenuItem>
       </Menu>
       {isTesting ? <TestWebhook id={webhook.id} onClose={() => setTesting(false)} /> : null}
       {open === 'edit' ? <EditWebhook webhook={webhook} onClose={close} /> : null}
@@ -65,6 +69,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }) {
         />
       ) : null}
       {open === 'switch' ? <Switch webhook={webhook} onClose={close} /> : null}
+      {open === 'delete' ? <DeleteWebhook webhook={webhook} onClose={close} /> : null}
     </>
   );
 }
@@ -89,6 +94,7 @@ function Switch({ webhook, onClose }: { readonly webhook: Webhook; readonly onCl
       isBusy={write.isBusy}
       problem={write.problem}
       onConfirm={() => void write.write({})}
+      code={write.request({})}
     >
       {isEnabled
         ? 'While it is disabled, deliveries are held. They are sent when it is enabled again.'

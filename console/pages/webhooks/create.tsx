@@ -9,12 +9,12 @@ import { useToast } from '../../parts/toast.tsx';
 import { SecretDialog } from '../secret.tsx';
 import { useCurrentApplication } from './applications.ts';
 import { bodyOf, isComplete, isShownByField, newDraft, WebhookFields } from './form.tsx';
-import { CustomSecretField, VerificationExample } from './secret.tsx';
+import { CustomSecretField, shownSecret, VerificationExample } from './secret.tsx';
 
 /** Mounted only while open, so that closing it discards the secret. */
 export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
-  const limits = useLimits();
   const { toast } = useToast();
+  const limits = useLimits();
   const application = useCurrentApplication();
   const [draft, setDraft] = useState(() => newDraft(application?.webhookDefaults));
   const [secret, setSecret] = useState('');
@@ -51,8 +51,10 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
         void create.write({ ...bodyOf(draft), ...(customSecret === '' ? {} : { secret: customSecret }) })
       }
       isBusy={create.isBusy}
-      isSubmitDisabled={!isComplete(draft, limits)}
       problem={isShownByField(create.problem) ? null : create.problem}
+      code={create.request(
+        isComplete(draft, limits) ? { ...bodyOf(draft), ...shownSecret(secret) } : undefined,
+      )}
     >
       <WebhookFields draft={draft} onChange={setDraft} problem={create.problem} />
       <CustomSecretField value={secret} onChange={setSecret} problem={create.problem} />

@@ -1,4 +1,3 @@
-import { TriangleAlert } from 'lucide-react';
 import { useFilters } from '../../client/filters.ts';
 import { useNow } from '../../client/now.ts';
 import { useRead } from '../../client/queries.ts';
@@ -15,11 +14,14 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { Time } from '../../parts/time.tsx';
 import { WebhookActions } from './actions.tsx';
 import { ownerName, useApplications } from './applications.ts';
+import { DisabledBanner } from './disabled-banner.tsx';
 import { ExamineReceiver } from './examine.tsx';
 import { HealthTiles } from './health.tsx';
 import { DeliveryHistory } from './history.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
 import { useRetrySchedules } from './retry.ts';
+import { RevealSecretButton } from './reveal-secret.tsx';
+import { AttemptStatistics } from './statistics-charts.tsx';
 import { SubscribedEvents } from './subscribed-events.tsx';
 
 export function WebhookDetail() {
@@ -44,40 +46,24 @@ export function WebhookDetail() {
             <IdText id={id} what="webhook id" />
           </>
         }
-        actions={data && isAllowed ? <WebhookActions webhook={data} /> : undefined}
+        actions={
+          data && isAllowed && data.status !== 'deleted' ? <WebhookActions webhook={data} /> : undefined
+        }
       />
       {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
       {data === undefined && !problem ? <Skeleton className="h-64 w-full" /> : null}
       {data ? (
         <div className="flex flex-col gap-6">
-          <Disabled reason={data.disabledReason} />
+          <DisabledBanner webhook={data} />
           {replay ? <ReplayProgress id={replay} onClose={() => setFilters({ replay: undefined })} /> : null}
           <HealthTiles webhook={data} />
+          <AttemptStatistics webhookId={data.id} />
           <Configuration webhook={data} />
-          {isAllowed ? <ExamineReceiver id={data.id} /> : null}
+          {data.status === 'deleted' ? null : <ExamineReceiver id={data.id} />}
           <DeliveryHistory webhookId={data.id} />
         </div>
       ) : null}
     </>
-  );
-}
-
-const reasons: Readonly<Record<NonNullable<Webhook['disabledReason']>, string>> = {
-  requested: 'Disabled by request.',
-  gone: 'Disabled because its receiver responded 410 Gone.',
-  failing: 'Disabled because all attempts failed for five days.',
-};
-
-function Disabled({ reason }: { readonly reason: Webhook['disabledReason'] }) {
-  if (reason === null) return null;
-  return (
-    <div className="flex gap-2.5 rounded-md bg-warn-soft px-3.5 py-3 text-warn">
-      <TriangleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
-      <div>
-        <p className="font-medium">{reasons[reason]}</p>
-        <p className="text-sm">Deliveries are held and sent when it is enabled again.</p>
-      </div>
-    </div>
   );
 }
 
@@ -102,9 +88,22 @@ function Configuration({ webhook }: { readonly webhook: Webhook }) {
           ],
           ['Concurrent requests', `Up to ${webhook.maxConcurrency}`],
           [
+            'Custom headers',
+            webhook.headerNames.length === 0 ? (
+              'None'
+            ) : (
+              <span key="headers" className="font-mono text-sm break-all">
+                {webhook.headerNames.join(', ')}
+              </span>
+            ),
+          ],
+          [
             'Signing secret',
             <span key="secret">
-              <span className="font-mono text-sm">whsec_…{webhook.secretHint}</span>
+              <span className="flex flex-wrap items-center gap-2">
+                <span className="font-mono text-sm">whsec_…{webhook.secretHint}</span>
+                {webhook.status === 'deleted' ? null : <RevealSecretButton id={webhook.id} />}
+              </span>
               {previous !== null && Date.parse(previous) > now ? (
                 <span className="block text-sm text-muted">
                   The previous secret also signs until{' '}

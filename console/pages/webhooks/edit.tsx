@@ -13,8 +13,8 @@ export function EditWebhook({
   readonly webhook: Webhook;
   readonly onClose: () => void;
 }) {
-  const limits = useLimits();
   const { toast } = useToast();
+  const limits = useLimits();
   const [draft, setDraft] = useState(() => draftOf(webhook));
   const update = useWrite(`app/developer_api_webhooks/${webhook.id}/update`, {
     onDone: () => {
@@ -30,10 +30,16 @@ export function EditWebhook({
       description="Applies to all future attempts, including those of pending deliveries."
       onSubmit={() => void update.write(bodyOf(draft))}
       isBusy={update.isBusy}
-      isSubmitDisabled={!isComplete(draft, limits)}
       problem={isShownByField(update.problem) ? null : update.problem}
+      code={update.request(isComplete(draft, limits) ? bodyOf(draft) : undefined)}
     >
-      <WebhookFields draft={draft} onChange={setDraft} problem={update.problem} />
+      <WebhookFields
+        draft={draft}
+        onChange={setDraft}
+        problem={update.problem}
+        storedHeaders={webhook.headerNames}
+        isInbox={webhook.inbox !== null}
+      />
     </Dialog>
   );
 }

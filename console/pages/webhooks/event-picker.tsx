@@ -2,25 +2,30 @@ import { Search } from 'lucide-react';
 import { useId, useState } from 'react';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { Checkbox } from '../../parts/field.tsx';
+import { useMissing } from '../../parts/form.tsx';
 import { Prose } from '../../parts/prose.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize } from '../../parts/text.ts';
+import { RadioCards } from '../radio-cards.tsx';
 import { matchingTypes, withResource, withType } from './event-selection.ts';
-import { RadioGroup } from './radio-group.tsx';
 
 export interface EventPickerProps {
   /** `['*']`, wildcards such as `payment.*`, and single types. */
   readonly value: readonly string[];
   readonly onChange: (value: readonly string[]) => void;
   readonly error?: string | undefined;
+  /** Why the form cannot be submitted; shown from the first submit on. */
+  readonly missing?: string | undefined;
 }
 
 /** Selects all events, all events of a resource, or single types, each with its description. */
-export function EventPicker({ value, onChange, error }: EventPickerProps) {
+export function EventPicker({ value, onChange, error, missing }: EventPickerProps) {
+  const shownMissing = useMissing(missing);
+  const message = error ?? shownMissing;
   const isAll = value.includes('*');
   return (
     <div className="flex flex-col gap-2">
-      <RadioGroup
+      <RadioCards
         legend="Events"
         value={isAll ? 'all' : 'some'}
         onChange={(mode) => onChange(mode === 'all' ? ['*'] : [])}
@@ -29,17 +34,21 @@ export function EventPicker({ value, onChange, error }: EventPickerProps) {
           { value: 'some', label: 'Selected events', hint: 'All events of a resource, or single types.' },
         ]}
       />
-      {isAll ? null : <Types value={value} onChange={onChange} />}
-      {error === undefined ? null : (
+      {isAll ? null : <Types value={value} onChange={onChange} isInvalid={message !== undefined} />}
+      {message === undefined ? null : (
         <p role="alert" className="text-sm text-bad">
-          {error}
+          {message}
         </p>
       )}
     </div>
   );
 }
 
-function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
+function Types({
+  value,
+  onChange,
+  isInvalid,
+}: Pick<EventPickerProps, 'value' | 'onChange'> & { readonly isInvalid: boolean }) {
   const searchId = useId();
   const [query, setQuery] = useState('');
   const events = useCapabilities()?.events;
@@ -56,6 +65,7 @@ function Types({ value, onChange }: Omit<EventPickerProps, 'error'>) {
         <input
           id={searchId}
           type="search"
+          aria-invalid={isInvalid || undefined}
           className="control pl-8"
           placeholder="Search event types"
           value={query}

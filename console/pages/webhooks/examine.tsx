@@ -1,15 +1,19 @@
 import { ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import { useCapabilities } from '../../client/capabilities.ts';
-import { useWrite } from '../../client/queries.ts';
-import type { Capabilities, Examination, Severity } from '../../generated/shapes.ts';
+import { useFilters } from '../../client/filters.ts';
+import { useRead, useWrite } from '../../client/queries.ts';
+import { useAllowed } from '../../frame/session.tsx';
+import type { Capabilities, Examination, ExaminationHistory, Severity } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
+import { useCodeToggle } from '../../parts/code-toggle.tsx';
 import { Checkbox, Field, Select } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize, sentenceCase } from '../../parts/text.ts';
+import { ExaminationList } from './examination-list.tsx';
 import { ExaminationReport } from './report.tsx';
 
 type Case = Capabilities['examinationCases'][number];
@@ -20,36 +24,61 @@ const severities: readonly Severity[] = ['critical', 'major', 'minor'];
 
 /** Sends valid, forged and malformed requests to an endpoint's receiver, and shows the report. */
 export function ExamineReceiver({ id }: { readonly id: string }) {
+  const isAllowed = useAllowed('developer');
+  const [{ examination }, setFilters] = useFilters('examination');
   const capabilities = useCapabilities();
   const cases = capabilities?.examinationCases ?? [];
   const [skipped, setSkipped] = useState<ReadonlySet<string>>(new Set());
   const [eventType, setEventType] = useState('');
-  const examine = useWrite<Examination>(`app/developer_api_webhooks/${id}/examine`);
+  const examine = useWrite<Examination>(`app/developer_api_webhooks/${id}/examine`, {
+    // The link of the page leads to this report, and a reload shows it again.
+    onDone: (report) => setFilters({ examination: report.id }),
+  });
+  const history = useRead<ExaminationHistory>(
+    `app/webhooks/${id}/examinations`,
+    { examinationId: examination },
+    { keepPreviousData: true },
+  );
+  const report = examine.isBusy
+    ? undefined
+    : examine.response !== undefined && examine.response.id === examination
+      ? examine.response
+      : history.data?.report;
   const selected = cases
     .filter(({ name }) => name === requiredCase || !skipped.has(name))
     .map(({ name }) => name);
+  const body = {
+    ...(selected.length < cases.length ? { cases: selected } : {}),
+    ...(eventType === '' ? {} : { eventType }),
+  };
+  const code = useCodeToggle(examine.request(body), 'Examine receiver');
   const start = () => {
     examine.reset();
-    const some = selected.length < cases.length ? { cases: selected } : {};
-    void examine.write({ ...some, ...(eventType === '' ? {} : { eventType }) });
+    void examine.write(body);
   };
   return (
     <Card
       title="Examine receiver"
       description="Sends valid, forged and malformed requests to this URL and grades the responses. No deliveries are stored."
       actions={
-        <Button
-          icon={<ShieldCheck aria-hidden size={15} />}
-          isBusy={examine.isBusy}
-          disabled={cases.length === 0}
-          onClick={start}
-        >
-          {examine.response ? 'Examine again' : 'Examine receiver'}
-        </Button>
+        isAllowed ? (
+          <>
+            {code.button}
+            <Button
+              icon={<ShieldCheck aria-hidden size={15} />}
+              isBusy={examine.isBusy}
+              disabled={cases.length === 0}
+              onClick={start}
+            >
+              {report ? 'Examine again' : 'Examine receiver'}
+            </Button>
+          </>
+        ) : undefined
       }
     >
       <div className="flex flex-col gap-4">
-        {cases.length === 0 ? (
+        {code.panel}
+        {!isAllowed ? null : cases.length === 0 ? (
           <Skeleton className="h-5 w-24" />
         ) : (
           <details>
@@ -80,11 +109,17 @@ export function ExamineReceiver({ id }: { readonly id: string }) {
             </>
           ) : null}
           {examine.problem ? <ProblemBanner problem={examine.problem} /> : null}
+          {history.problem && !report ? <ProblemBanner problem={history.problem} /> : null}
         </div>
         <p role="status" className="sr-only">
           {examine.response ? `The examination ended with grade ${examine.response.grade}.` : ''}
         </p>
-        {examine.response ? <ExaminationReport report={examine.response} /> : null}
+        {report ? <ExaminationReport report={report} /> : null}
+        <ExaminationList
+          examinations={history.data?.examinations ?? []}
+          shownId={report?.id}
+          onOpen={(next) => setFilters({ examination: next })}
+        />
       </div>
     </Card>
   );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ApiProblem } from '../../client/request.ts';
 import { isAbout } from '../../parts/field.tsx';
 import { matchingTypes, withResource, withType } from './event-selection.ts';
-import { bodyOf, type Draft, isComplete, isShownByField, newDraft } from './form.tsx';
+import { bodyOf, type Draft, isShownByField, missingIn, newDraft } from './form.tsx';
 
 const draft: Draft = { ...newDraft(undefined), url: 'https://shop.example/webhooks' };
 
@@ -14,6 +14,7 @@ describe('the webhook form', () => {
       eventTypes: ['*'],
       retryProfile: 'standard',
       maxConcurrency: '10',
+      headers: null,
     });
   });
 
@@ -52,7 +53,8 @@ describe('the webhook form', () => {
     [{ maxConcurrency: '1.5' }, false],
     [{ maxConcurrency: '-1' }, false],
   ])('with %j can be sent: %s', (part, isReady) => {
-    expect(isComplete({ ...draft, ...part }, { webhookConcurrencyMax: 64 })).toBe(isReady);
+    const missing = Object.values(missingIn({ ...draft, ...part }, { webhookConcurrencyMax: 64 }));
+    expect(missing.every((message) => message === undefined)).toBe(isReady);
   });
 });
 

@@ -2,8 +2,9 @@ import { type Limits, useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import type { Application, RetryProfile, Webhook } from '../../generated/shapes.ts';
 import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { RadioCards } from '../radio-cards.tsx';
 import { EventPicker } from './event-picker.tsx';
-import { RadioGroup } from './radio-group.tsx';
+import { HeaderFields, type HeaderRow, headersOf } from './header-fields.tsx';
 import { useRetrySchedules } from './retry.ts';
 
 /** Form state; the number stays a string while it is typed. */
@@ -13,6 +14,8 @@ export interface Draft {
   readonly eventTypes: readonly string[];
   readonly retryProfile: RetryProfile;
   readonly maxConcurrency: string;
+  /** Null leaves the stored headers as they are. */
+  readonly headers: readonly HeaderRow[] | null;
 }
 
 const urlHint =
@@ -25,6 +28,7 @@ export function newDraft(defaults: Application['webhookDefaults'] | undefined): 
     eventTypes: defaults?.eventTypes ?? ['*'],
     retryProfile: defaults?.retryProfile ?? 'standard',
     maxConcurrency: String(defaults?.maxConcurrency ?? 10),
+    headers: null,
   };
 }
 
@@ -36,6 +40,7 @@ export function draftOf(webhook: Webhook): Draft {
     eventTypes,
     retryProfile,
     maxConcurrency: String(maxConcurrency),
+    headers: null,
   };
 }
 
@@ -47,6 +52,7 @@ export function bodyOf(draft: Draft) {
     eventTypes: draft.eventTypes,
     retryProfile: draft.retryProfile,
     maxConcurrency: Number(draft.maxConcurrency),
+    ...(draft.headers === null ? {} : { headers: headersOf(draft.headers) }),
   };
 }
 
@@ -54,16 +60,27 @@ function isConcurrency(text: string, { webhookConcurrencyMax = Number.POSITIVE_I
   return /^\d+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= webhookConcurrencyMax;
 }
 
-/** Whether the form can be submitted. */
+/** What each field lacks; nothing if the form can be submitted. */
+export function missingIn(
+  { url, eventTypes, maxConcurrency }: Pick<Draft, 'url' | 'eventTypes' | 'maxConcurrency'>,
+  limits: Limits,
+) {
+  return {
+    url: url.trim() === '' ? 'Enter a URL.' : undefined,
+    eventTypes: eventTypes.length === 0 ? 'Select at least one event type.' : undefined,
+    maxConcurrency: isConcurrency(maxConcurrency, limits)
+      ? undefined
+      : `Enter a number from 1 to ${limits.webhookConcurrencyMax}.`,
+  };
+}
+
 export function isComplete(draft: Draft, limits: Limits): boolean {
-  return (
-    draft.url.trim() !== '' && draft.eventTypes.length > 0 && isConcurrency(draft.maxConcurrency, limits)
-  );
+  return Object.values(missingIn(draft, limits)).every((missing) => missing === undefined);
 }
 
 /** Whether a field shows the problem, so that the dialog does not repeat it. */
 export function isShownByField(problem: ApiProblem | null): boolean {
-  const fields = ['url', 'description', 'eventTypes', 'maxConcurrency', 'secret'];
+  const fields = ['url', 'description', 'eventTypes', 'maxConcurrency', 'headers', 'secret'];
   return fields.some((field) => isAbout(problem, field));
 }
 
@@ -71,16 +88,29 @@ export interface WebhookFieldsProps {
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
   readonly problem: ApiProblem | null;
+  /** The names of the headers that the endpoint already has. */
+  readonly storedHeaders?: readonly string[];
+  /** The URL of an inbox belongs to the server. */
+  readonly isInbox?: boolean;
 }
 
-export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) {
+export function WebhookFields(props: WebhookFieldsProps) {
+  const { draft, onChange, problem, storedHeaders = [], isInbox = false } = props;
   const limits = useLimits();
+  const missing = missingIn(draft, limits);
   const set = (change: Partial<Draft>) => onChange({ ...draft, ...change });
   return (
     <>
-      <Field label="URL" problem={problem} param="url" hint={urlHint}>
+      <Field
+        label="URL"
+        missing={missing.url}
+        problem={problem}
+        param="url"
+        hint={isInbox ? 'Sandbank hosts this endpoint, so its URL cannot be changed.' : urlHint}
+      >
         <Input
           isMono
+          readOnly={isInbox}
           type="url"
           inputMode="url"
           autoComplete="off"
@@ -104,8 +134,9 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
         value={draft.eventTypes}
         onChange={(eventTypes) => set({ eventTypes })}
         error={isAbout(problem, 'eventTypes') ? problem?.message : undefined}
+        missing={missing.eventTypes}
       />
-      <RadioGroup
+      <RadioCards
         legend="Retry schedule"
         value={draft.retryProfile}
         onChange={(retryProfile) => set({ retryProfile })}
@@ -115,11 +146,7 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
         label="Concurrent requests"
         problem={problem}
         param="maxConcurrency"
-        error={
-          isConcurrency(draft.maxConcurrency, limits)
-            ? undefined
-            : `Enter a number from 1 to ${limits.webhookConcurrencyMax}.`
-        }
+        missing={missing.maxConcurrency}
         hint="With 1, first attempts are sent in event order."
       >
         <Input
@@ -129,6 +156,12 @@ export function WebhookFields({ draft, onChange, problem }: WebhookFieldsProps) 
           onChange={(event) => set({ maxConcurrency: event.currentTarget.value })}
         />
       </Field>
+      <HeaderFields
+        rows={draft.headers}
+        storedNames={storedHeaders}
+        onChange={(headers) => set({ headers })}
+        problem={problem}
+      />
     </>
   );
 }

@@ -3,6 +3,7 @@ import type { WebhookDetail } from '../../generated/shapes.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
+import { formatPercent } from '../charts/point.ts';
 
 type Health = NonNullable<WebhookDetail['health']>;
 
@@ -29,14 +30,23 @@ export function HealthCell({ id, show }: HealthCellProps) {
 function HealthState({ health }: { readonly health: Health }) {
   if (health.failingSince !== null) {
     return (
-      <span className="text-sm whitespace-normal text-bad max-sm:block max-sm:max-w-28">
+      <span className="text-sm whitespace-normal text-bad max-sm:block max-sm:max-w-28 sm:whitespace-nowrap">
         Failing since <Time at={health.failingSince} show="relative" />
       </span>
     );
   }
   if (health.lastSuccessAt === null)
     return <span className="text-sm whitespace-normal text-faint">Nothing delivered yet</span>;
-  return <span className="text-sm text-good">Healthy</span>;
+  const { succeeded, failed } = health.recentAttempts;
+  if (failed === 0) return <span className="text-sm text-good">Healthy</span>;
+  return (
+    <span
+      className="text-sm whitespace-normal text-bad sm:whitespace-nowrap"
+      title="Of the newest deliveries of the last 24 hours. Every retry counts."
+    >
+      {formatPercent(failed, succeeded + failed)} of attempts fail
+    </span>
+  );
 }
 
 /** The server counts up to this number. */
@@ -52,6 +62,7 @@ const unknownHealth: Health = {
   lastSuccessAt: null,
   lastFailureAt: null,
   pendingDeliveries: 0,
+  recentAttempts: { succeeded: 0, failed: 0 },
 };
 
 /** The four numbers above a webhook's deliveries. */

@@ -1,10 +1,14 @@
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
+import type { BulkAction } from '../../client/bulk.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
+import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Application, Webhook } from '../../generated/shapes.ts';
+import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { Pager } from '../../parts/pager.tsx';
@@ -13,6 +17,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { ownerName, useApplications } from './applications.ts';
 import { CreateWebhook } from './create.tsx';
 import { HealthCell } from './health.tsx';
+import { OpenInboxButton } from './open-inbox.tsx';
 import { SubscribedEvents } from './subscribed-events.tsx';
 
 export function WebhookList() {
@@ -21,7 +26,9 @@ export function WebhookList() {
   const [filters, setFilters] = useFilters('status');
   const [isCreating, setCreating] = useOpenParam('create');
   const list = useList<Webhook>('app/developer_api_webhooks', filters);
+  const selection = useSelection(list.query, list.rows, ({ url }) => url);
   const isFiltered = filters.status !== undefined;
+  const isEmpty = !isFiltered && !list.isLoading && !list.problem && list.rows.length === 0;
   const button = isAllowed ? (
     <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create webhook
@@ -32,35 +39,68 @@ export function WebhookList() {
       <PageHeader
         title="Webhooks"
         description="Your URLs that receive a signed POST request for every subscribed event."
-        actions={button}
+        actions={
+          isAllowed && !isEmpty ? (
+            <>
+              <OpenInboxButton />
+              {button}
+            </>
+          ) : undefined
+        }
       />
-      <FilterBar onClear={isFiltered ? () => setFilters({ status: undefined }) : undefined}>
-        <FilterSelect
-          label="Status"
-          value={filters.status}
-          options={[
-            { value: 'enabled', label: 'Enabled' },
-            { value: 'disabled', label: 'Disabled' },
-          ]}
-          onChange={(status) => setFilters({ status })}
-        />
-      </FilterBar>
+      {isEmpty ? null : (
+        <FilterBar
+          onClear={isFiltered ? () => setFilters({ status: undefined }) : undefined}
+          actions={<ExportButton path="app/developer_api_webhooks" filters={filters} name="webhooks" />}
+        >
+          <FilterSelect
+            label="Status"
+            value={filters.status}
+            options={[
+              { value: 'enabled', label: 'Enabled' },
+              { value: 'disabled', label: 'Disabled' },
+              { value: 'deleted', label: 'Deleted' },
+            ]}
+            onChange={(status) => setFilters({ status })}
+          />
+        </FilterBar>
+      )}
       <Table
         caption="Webhooks"
         columns={columnsFor(applications)}
         rows={list.rows}
         rowKey={({ id }) => id}
-        rowLink={({ id }) => `webhooks/${id}`}
+        rowLink={({ id, inbox }) => `webhooks/${id}${inbox === null ? '' : '/inbox'}`}
         isLoading={list.isLoading}
         isRefreshing={list.isRefreshing}
         problem={list.problem}
         empty={isFiltered ? <NoMatch /> : <NoWebhooks button={button} />}
         footer={<Pager {...list.paging} />}
+        selection={isAllowed ? selection : undefined}
       />
+      {isAllowed ? <BulkBar selection={selection} noun="webhook" actions={bulkActions} /> : null}
       {isCreating && isAllowed ? <CreateWebhook onClose={() => setCreating(false)} /> : null}
     </>
   );
 }
+
+const bulkActions: readonly BulkAction<Webhook>[] = [
+  {
+    label: 'Enable',
+    done: 'enabled',
+    effect: 'Deliveries resume, starting with the held ones.',
+    isAllowed: ({ status }) => status === 'disabled',
+    request: ({ id }) => ({ path: `app/developer_api_webhooks/${id}/enable`, body: {} }),
+  },
+  {
+    label: 'Disable',
+    done: 'disabled',
+    isDanger: true,
+    effect: 'While a webhook is disabled, its deliveries are held. They are sent when it is enabled again.',
+    isAllowed: ({ status }) => status === 'enabled',
+    request: ({ id }) => ({ path: `app/developer_api_webhooks/${id}/disable`, body: {} }),
+  },
+];
 
 function NoMatch() {
   return <EmptyState title="No webhook has this status">Clear the filter to see all of them.</EmptyState>;
@@ -68,9 +108,18 @@ function NoMatch() {
 
 function NoWebhooks({ button }: { readonly button: React.ReactNode }) {
   return (
-    <EmptyState icon={<WebhookIcon aria-hidden size={20} />} title="Get notified of events" action={button}>
+    <EmptyState
+      icon={<WebhookIcon aria-hidden size={20} />}
+      title="Get notified of events"
+      action={
+        <>
+          <OpenInboxButton />
+          {button}
+        </>
+      }
+    >
       A webhook sends the events that you select to your URL, signed, and retries until your server accepts
-      them.
+      them. No server yet? The inbox receives and shows them for you.
     </EmptyState>
   );
 }
@@ -88,7 +137,7 @@ function columnsFor(applications: readonly Application[]): readonly Column<Webho
     {
       header: 'Endpoint',
       isWide: true,
-      cell: ({ url, description, applicationId }) => {
+      cell: ({ url, description, applicationId, inbox }) => {
         const owner = isShared ? ownerName(applications, applicationId) : null;
         return (
           <span className="block whitespace-normal">
@@ -96,7 +145,9 @@ function columnsFor(applications: readonly Application[]): readonly Column<Webho
               {url}
             </span>
             <span className="line-clamp-1 text-sm font-normal break-all text-muted">
-              {[description, owner].filter((part) => part !== null).join(' · ')}
+              {[inbox === null ? null : 'Inbox', description, owner]
+                .filter((part) => part !== null)
+                .join(' · ')}
             </span>
           </span>
         );

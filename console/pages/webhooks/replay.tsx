@@ -7,7 +7,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
-import { RadioGroup } from './radio-group.tsx';
+import { RadioCards } from '../radio-cards.tsx';
 
 const selections: readonly { value: Replay['select']; label: string; hint: string }[] = [
   { value: 'failed', label: 'Failed events', hint: 'Events without a successful or pending delivery.' },
@@ -73,6 +73,7 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
       title="Replay events"
       description="Sends the events of a time window to this endpoint again, with the same ids. Counting sends nothing."
       problem={problemOutsideFields(problem, ['from', 'to'])}
+      code={run.request(from === '' || to === '' ? undefined : body)}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
@@ -115,7 +116,7 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
         </Field>
       </div>
       <p className="-mt-2 text-sm text-muted">Times are on the application clock.</p>
-      <RadioGroup legend="Events to send" value={select} onChange={setSelect} options={selections} />
+      <RadioCards legend="Events to send" value={select} onChange={setSelect} options={selections} />
       <p
         role="status"
         className={matched === null ? 'sr-only' : 'rounded-md bg-note-soft px-3 py-2 text-note'}

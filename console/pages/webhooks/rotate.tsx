@@ -6,7 +6,7 @@ import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { SecretDialog } from '../secret.tsx';
-import { CustomSecretField, VerificationExample } from './secret.tsx';
+import { CustomSecretField, shownSecret, VerificationExample } from './secret.tsx';
 
 const overlaps = [
   { value: '0', label: 'Expires immediately' },
@@ -59,6 +59,7 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
       onSubmit={() => void rotate.write(body)}
       isBusy={rotate.isBusy}
       problem={problemOutsideFields(rotate.problem, ['secret'])}
+      code={rotate.request({ ...body, ...shownSecret(secret) })}
     >
       <Field label="The old secret" hint="In real time, regardless of the application clock.">
         <Select

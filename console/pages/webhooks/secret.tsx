@@ -20,6 +20,11 @@ export function VerificationExample() {
   );
 }
 
+/** A custom secret in code: a placeholder, because code is pasted into terminals and chats. */
+export function shownSecret(secret: string): { readonly secret?: string } {
+  return secret.trim() === '' ? {} : { secret: 'whsec_…' };
+}
+
 export interface CustomSecretFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;

@@ -18,9 +18,10 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
   const events = useCapabilities()?.events ?? [];
   const [type, setType] = useState(ownType);
   const test = useWrite<DeliveryDetail>(`app/developer_api_webhooks/${id}/test`);
+  const body = type === ownType ? {} : { type };
   const send = () => {
     test.reset();
-    void test.write(type === ownType ? {} : { type });
+    void test.write(body);
   };
   return (
     <Dialog
@@ -29,6 +30,7 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
       size="large"
       title="Send a test event"
       description="Sends one real, signed event to this endpoint, even if it is disabled. No retries."
+      code={test.request(body)}
       footer={
         <>
           {test.response ? (

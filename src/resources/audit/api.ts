@@ -8,12 +8,12 @@ import type { ConsoleRoute, Principal, ReadRequest, ReadRoute, Route } from '../
 import { id, list, nullable, pageQuery, resource, strict, Time } from '../../kernel/schema.ts';
 import type { Instant, Reader } from '../../kernel/table.ts';
 import { type SealVerification, verifySeals } from './seal-store.ts';
-import { type AuditEntry, findAudit } from './store.ts';
+import { type AuditActor, type AuditEntry, auditKinds, findAudit, findRecentValues } from './store.ts';
 
 const filterText = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 100, description }));
 
-const AuditQuery = strict({
+const auditQuery = {
   ...pageQuery,
   actorId: filterText('Only writes by this API key, person or server component.'),
   action: filterText('Only this action, such as `payments.advance`.'),
@@ -26,16 +26,30 @@ const AuditQuery = strict({
   ),
   after: Type.Optional(Type.String({ ...Time, description: 'Only entries after this instant.' })),
   before: Type.Optional(Type.String({ ...Time, description: 'Only entries before this instant.' })),
+};
+const AuditQuery = strict(auditQuery);
+
+const kind = Type.Optional(
+  Type.Enum([...auditKinds], { description: 'Only changes, or only reads without permission.' }),
+);
+const ConsoleAuditQuery = strict({ ...auditQuery, kind });
+const ValuesQuery = strict({ kind });
+
+const Actor = Type.Object({
+  kind: Type.Enum(['api_key', 'person', 'system']),
+  id: Type.String(),
+  name: nullable(Type.String({ description: 'API keys do not see the names of people.' })),
+});
+
+const ValuesSchema = resource('audit_values', ['ok'], {
+  actors: Type.Array(Actor, { description: 'The actors of the newest entries.' }),
+  actions: Type.Array(Type.String(), { description: 'The actions of the newest entries.' }),
 });
 
 const EntrySchema = resource('audit_entry', ['accepted', 'refused'], {
   id: id('audit'),
   at: Time,
-  actor: Type.Object({
-    kind: Type.Enum(['api_key', 'person', 'system']),
-    id: Type.String(),
-    name: nullable(Type.String({ description: 'API keys do not see the names of people.' })),
-  }),
+  actor: Actor,
   applicationId: nullable(id('application')),
   action: Type.String({ description: 'The command, such as `payments.advance`.' }),
   resource: nullable(Type.String({ description: 'The kind of the record, such as `payment`.' })),
@@ -62,20 +76,15 @@ const VerificationSchema = resource('audit_verification', ['intact', 'broken'], 
 const rowsVerifiedMax = 200_000;
 
 /** API keys see people by id alone: names and addresses are personal data, which integrations do not need. */
-function presentAudit(row: AuditEntry, { role }: Principal): Presented {
-  const isKey = role === null;
-  const name = row.actorName ?? (row.actorKind === 'system' ? row.actorId : null);
+function presentAudit(row: AuditEntry, principal: Principal): Presented {
+  const isKey = principal.role === null;
   return {
     object: 'audit_entry',
     sandbox: true,
     status: row.outcome,
     id: row.id,
     at: instantToText(row.at),
-    actor: {
-      kind: row.actorKind,
-      id: row.actorId,
-      name: isKey && row.actorKind === 'person' ? null : name,
-    },
+    actor: presentActor(row, principal),
     applicationId: row.appId,
     action: row.action,
     resource: row.resource,
@@ -88,8 +97,13 @@ function presentAudit(row: AuditEntry, { role }: Principal): Presented {
   };
 }
 
+function presentActor({ actorKind, actorId, actorName }: AuditActor, { role }: Principal) {
+  const name = actorName ?? (actorKind === 'system' ? actorId : null);
+  return { kind: actorKind, id: actorId, name: role === null && actorKind === 'person' ? null : name };
+}
+
 const listEntries: ReadRoute['read'] = async ({ reader, principal, query }) => {
-  const { limit = limits.listLimitDefault, cursor, ...filter } = query as Static<typeof AuditQuery>;
+  const { limit = limits.listLimitDefault, cursor, ...filter } = query as Static<typeof ConsoleAuditQuery>;
   const before = cursor === undefined ? undefined : decodeCursor('audit', cursor);
   if (cursor !== undefined && before === undefined) return refuse('invalid_cursor', { param: 'cursor' });
   const { rows, next } = await findAudit(reader, principal.orgId, filter, before, limit);
@@ -172,6 +186,29 @@ export const auditRoutes: readonly Route[] = [
 const consoleMeta = { method: 'GET', role: 'viewer', level: 'organization' } as const;
 
 export const auditConsoleRoutes: readonly ConsoleRoute[] = [
-  { ...consoleMeta, ...listMeta, operationId: 'listAudit', path: 'audit' },
+  { ...consoleMeta, ...listMeta, query: ConsoleAuditQuery, operationId: 'listAudit', path: 'audit' },
+  {
+    ...consoleMeta,
+    operationId: 'listAuditValues',
+    path: 'audit/values',
+    summary: 'List the actors and actions of the newest audit entries, for filters',
+    query: ValuesQuery,
+    response: ValuesSchema,
+    responseName: 'AuditValues',
+    read: async ({ reader, principal, query }) => {
+      const { actors, actions } = await findRecentValues(
+        reader,
+        principal.orgId,
+        (query as Static<typeof ValuesQuery>).kind,
+      );
+      return {
+        object: 'audit_values',
+        sandbox: true,
+        status: 'ok',
+        actors: actors.map((actor) => presentActor(actor, principal)),
+        actions: [...actions],
+      };
+    },
+  },
   { ...consoleMeta, ...verifyMeta, operationId: 'verifyAudit', path: 'audit/verification' },
 ];

@@ -8,6 +8,13 @@ export interface AuditEntry extends AuditRow {
   readonly actorName: string | null;
 }
 
+/** Writes, and reads that the caller had no permission for. */
+export const auditKinds = ['change', 'read'] as const;
+export type AuditKind = (typeof auditKinds)[number];
+
+/** A write has the name of its command, `payments.create`; a read has that of its operation, `listPayments`. */
+const kindOf = (action: string) => `case when strpos(${action}, '.') > 0 then 'change' else 'read' end`;
+
 export interface AuditFilter {
   readonly actorId?: string;
   readonly action?: string;
@@ -16,6 +23,7 @@ export interface AuditFilter {
   readonly requestId?: Id<'request'>;
   readonly applicationId?: Id<'application'>;
   readonly outcome?: string;
+  readonly kind?: AuditKind;
   /** Wall-clock instants, as text. */
   readonly after?: string;
   readonly before?: string;
@@ -47,6 +55,7 @@ const conditions: readonly (readonly [keyof AuditFilter, string])[] = [
   ['outcome', 'a.outcome = $12'],
   ['after', 'a.at > $13'],
   ['before', 'a.at < $14'],
+  ['kind', `${kindOf('a.action')} = $15`],
 ];
 
 /**
@@ -102,4 +111,44 @@ export async function findAudit(
 
 function firstIdNear(time: string, marginAddedMs: Instant): string {
   return firstIdAt('audit', Date.parse(time) + marginAddedMs);
+}
+
+// About 10 ms: a page reads them once for its pickers.
+const valuesScannedMax = 10_000;
+const valuesMax = 100;
+
+export type AuditActor = Pick<AuditEntry, 'actorKind' | 'actorId' | 'actorName'>;
+
+const newestEntries = `(select a.* from audit a where a.org_id = $1 and a.id < '${end}'
+      order by a.org_id desc, a.id desc limit ${valuesScannedMax}) a
+    where ($2::text is null or ${kindOf('a.action')} = $2)`;
+
+const recentActors: Statement = {
+  name: 'audit_recent_actors',
+  text: `select a.actor_kind as "actorKind", a.actor_id as "actorId", coalesce(k.name, p.name) as "actorName"
+    from (select a.actor_kind, a.actor_id, max(a.id) as last from ${newestEntries}
+      group by 1, 2 order by last desc limit ${valuesMax}) a
+    left join lateral (select k.name from api_keys k where k.org_id = $1 and k.id = a.actor_id offset 0) k
+      on a.actor_kind = 'api_key'
+    ${personName}
+    order by a.actor_kind, coalesce(k.name, p.name, a.actor_id)`,
+};
+
+const recentActions: Statement = {
+  name: 'audit_recent_actions',
+  text: `select a.action from ${newestEntries} group by 1 order by 1 limit ${valuesMax}`,
+};
+
+/** The actors and actions of the newest entries. */
+export async function findRecentValues(
+  reader: Pick<Reader, 'rows'>,
+  orgId: Id<'organization'>,
+  kind: AuditKind | undefined,
+): Promise<{ readonly actors: readonly AuditActor[]; readonly actions: readonly string[] }> {
+  const values = [orgId, kind ?? null];
+  const [actors, actions] = await Promise.all([
+    reader.rows<AuditActor>(recentActors, values),
+    reader.rows<Pick<AuditRow, 'action'>>(recentActions, values),
+  ]);
+  return { actors, actions: actions.map(({ action }) => action) };
 }

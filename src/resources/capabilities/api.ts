@@ -7,6 +7,7 @@ import { declineCodes, declines, returnReasons, transferFailures } from '../../k
 import { apiVersion, apiVersions, type Presented } from '../../kernel/envelope.ts';
 import { type EventType, payloadSchema } from '../../kernel/event.ts';
 import { limits } from '../../kernel/limits.ts';
+import { lifecycleMoves } from '../../kernel/machine.ts';
 import { scopes } from '../../kernel/permissions.ts';
 import type { Route } from '../../kernel/route.ts';
 import { paymentScenarioEffects, paymentScenarios, transferScenarioEffects } from '../../kernel/scenario.ts';
@@ -58,7 +59,7 @@ function presentCapabilities(
     resources: emitting.map((emitted) => ({
       name: emitted.name,
       states: emitted.machine.states,
-      actions: emitted.machine.moves
+      actions: lifecycleMoves(emitted.machine)
         .filter(({ triggeredBy }) => triggeredBy === undefined)
         .map(({ action, from, to }) => ({ action, from, to })),
       ...acceptedFields(emitted, routes),

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { AnyResource } from '../../kernel/command.ts';
+import { lifecycleMoves } from '../../kernel/machine.ts';
 import type { ApiWriteRoute, Route } from '../../kernel/route.ts';
 
 /** The names of the body fields, by action and by target state. */
@@ -22,7 +23,7 @@ export function acceptedFields(
   const own = writes.filter(({ target }) => target === name);
   const advances = own.filter(({ path }) => path.endsWith('/{id}/advance')).flatMap(variantsOf);
   const creations = writes.filter(({ target, response }) => target === null && objectOf(response) === name);
-  const moves = machine.moves.filter(({ triggeredBy }) => triggeredBy === undefined);
+  const moves = lifecycleMoves(machine).filter(({ triggeredBy }) => triggeredBy === undefined);
   const bodiesOf = (action: string, isCreation: boolean): readonly Properties[] => [
     ...advances.filter((variant) => accepts(variant.action, action)),
     ...own.filter(({ path }) => path.endsWith(`/{id}/${action}`)).flatMap(variantsOf),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { AnyResource } from '../../kernel/command.ts';
-import { emittedEvents, eventTypes, finalStates } from '../../kernel/machine.ts';
+import { emittedEvents, eventTypes, finalStates, lifecycleMoves } from '../../kernel/machine.ts';
 import type { Route } from '../../kernel/route.ts';
 import { nullable, resource } from '../../kernel/schema.ts';
 
@@ -13,7 +13,7 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
       states: machine.states,
       finalStates: finalStates(machine),
       events: eventTypes(machine),
-      moves: machine.moves.map((move) => ({
+      moves: lifecycleMoves(machine).map((move) => ({
         action: move.action,
         from: move.from,
         to: move.to,

@@ -1,22 +1,43 @@
 import { type Static, Type } from 'typebox';
-import { AnyAmount, exact } from '../../kernel/currency.ts';
+import { AnyAmount } from '../../kernel/currency.ts';
 import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute, Principal } from '../../kernel/route.ts';
 import { nullable, resource, strict, Time } from '../../kernel/schema.ts';
 import type { Instant, Reader } from '../../kernel/table.ts';
-import { dayMs, daySeconds } from '../../kernel/time.ts';
-import { type CountedMinutes, findRequestMinutes } from '../requests/store.ts';
-import { percentileMs } from '../requests/table.ts';
+import { clockNow, minuteMs, secondMs } from '../../kernel/time.ts';
+import { findClock } from '../clocks/store.ts';
+import { findRequestMinutes } from '../requests/store.ts';
+import { countDeliveries, countedMax, countPayments, hasRecords } from './overview-store.ts';
 import {
-  countDeliveries,
-  countedMax,
-  countPayments,
-  type DeliveryCount,
-  type PaymentCount,
-} from './overview-store.ts';
+  chooseWindow,
+  edgesOf,
+  isMoved,
+  presentPayments,
+  presentRequests,
+  presentWebhooks,
+  type RangeName,
+  rangeNames,
+  rowsIn,
+  type TimeBase,
+  timeBases,
+  total,
+  type Window,
+  windowOf,
+  windowsOf,
+} from './overview-views.ts';
 
-const OverviewQuery = strict({ days: Type.Optional(Type.Integer({ enum: [1, 7, 30], default: 7 })) });
+const OverviewQuery = strict({
+  range: Type.Optional(
+    Type.Enum([...rangeNames], { description: 'By default the shortest range with most of the records.' }),
+  ),
+  time: Type.Optional(
+    Type.Enum([...timeBases], {
+      description: 'By default sandbox time if the application clock was moved, else real time.',
+    }),
+  ),
+});
+type Requested = Static<typeof OverviewQuery>;
 
 const Count = Type.Integer({ minimum: 0 });
 const isCapped = Type.Boolean({ description: 'Whether there are more records than are counted.' });
@@ -24,13 +45,21 @@ const percentiles = { p50Ms: nullable(Type.Number()), p95Ms: nullable(Type.Numbe
 const outcomes = { succeeded: Count, failed: Count };
 
 const OverviewSchema = resource('overview', ['ok'], {
+  range: Type.Enum([...rangeNames], { description: 'The requested range, or the default.' }),
+  time: Type.Enum([...timeBases], { description: 'The requested time, or the default.' }),
   from: Time,
   to: Time,
   bucketSeconds: Type.Integer(),
+  isEmpty: Type.Boolean({ description: 'Whether the organization has no payment, transfer or customer.' }),
   payments: Type.Object({
     byStatus: Type.Array(Type.Object({ status: Type.String(), count: Count })),
+    byBucket: Type.Array(Type.Object({ at: Time, status: Type.String(), count: Count })),
     volume: Type.Array(Type.Object({ at: Time, currency: Type.String(), count: Count, amount: AnyAmount })),
     currencies: Type.Array(Type.String()),
+    ahead: Type.Integer({
+      minimum: 0,
+      description: 'Payments dated after the range: the clock was set back, or another application is ahead.',
+    }),
     isCapped,
   }),
   webhooks: Type.Object({
@@ -40,6 +69,8 @@ const OverviewSchema = resource('overview', ['ok'], {
     isCapped,
   }),
   requests: Type.Object({
+    from: Type.String({ ...Time, description: 'Requests are always counted in real time.' }),
+    to: Time,
     byBucket: Type.Array(
       Type.Object({ at: Time, count: Count, clientErrors: Count, serverErrors: Count, ...percentiles }),
     ),
@@ -53,133 +84,137 @@ const OverviewSchema = resource('overview', ['ok'], {
 /** Records are counted for the organization, requests for the selected application. */
 type OverviewScope = Pick<Principal, 'orgId' | 'appId'>;
 
-const cachedMs = 5_000;
-const cachedMax = 1_000;
-const bucketSeconds: Readonly<Record<number, number>> = { 1: 3_600, 7: 21_600, 30: daySeconds };
-
-function presentPayments(rows: readonly PaymentCount[], at: (bucket: number) => string) {
-  const byStatus = new Map<string, number>();
-  const volume = new Map<string, { at: string; currency: string; count: number; amount: bigint }>();
-  for (const { bucket, currency, status, count, amount } of rows) {
-    byStatus.set(status, (byStatus.get(status) ?? 0) + count);
-    const key = `${bucket} ${currency}`;
-    const sum = volume.get(key) ?? { at: at(bucket), currency, count: 0, amount: 0n };
-    volume.set(key, { ...sum, count: sum.count + count, amount: sum.amount + amount });
-  }
-  return {
-    byStatus: [...byStatus].map(([status, count]) => ({ status, count })).sort((a, b) => b.count - a.count),
-    volume: [...volume.values()].map((sum) => ({ ...sum, amount: exact(sum.amount) })),
-    currencies: [...new Set(rows.map(({ currency }) => currency))].sort(),
-    isCapped: total(rows) >= countedMax,
-  };
+async function countIn(
+  reader: Reader,
+  { orgId }: OverviewScope,
+  range: RangeName | undefined,
+  time: TimeBase,
+  now: Instant,
+) {
+  const windows = windowsOf(range, now);
+  const edges = edgesOf(windows);
+  const [payments, deliveries] = await Promise.all([
+    countPayments(reader, orgId, time, edges),
+    countDeliveries(reader, orgId, time, edges),
+  ]);
+  const all = [...payments, ...deliveries];
+  const window = chooseWindow(windows, all);
+  return { window, time, now, payments, deliveries, scanned: total(all), shown: total(rowsIn(all, window)) };
 }
 
-function presentWebhooks(rows: readonly DeliveryCount[], starts: readonly Instant[]) {
-  const countOf = (status: DeliveryCount['status'], bucket?: number) =>
-    total(rows.filter((row) => row.status === status && (bucket === undefined || row.bucket === bucket)));
-  return {
-    byBucket: starts.map((start, i) => ({
-      at: instantToText(start),
-      succeeded: countOf('succeeded', i + 1),
-      failed: countOf('failed', i + 1),
-    })),
-    succeeded: countOf('succeeded'),
-    failed: countOf('failed'),
-    pending: countOf('pending'),
-    isCapped: total(rows) >= countedMax,
-  };
+type Counts = Awaited<ReturnType<typeof countIn>>;
+
+/**
+ * Sandbox time is the default if the clock was moved, because only there its moves are visible. Not if all records are out of its
+ * ranges, such as after an advance by a year: then real time shows more.
+ */
+async function countRecords(
+  reader: Reader,
+  scope: OverviewScope,
+  requested: Requested,
+  wallNow: Instant,
+): Promise<Counts> {
+  const { range, time } = requested;
+  if (time === 'real') return countIn(reader, scope, range, 'real', wallNow);
+  const clock = await findClock(reader, scope, wallNow);
+  const now = clockNow(clock, wallNow);
+  if (time === undefined && !isMoved(clock.frozenAt, now, wallNow))
+    return countIn(reader, scope, range, 'real', wallNow);
+  const counts = await countIn(reader, scope, range, 'sandbox', now);
+  const isOutOfRange = counts.shown === 0 && counts.scanned > 0;
+  return time === undefined && isOutOfRange ? countIn(reader, scope, range, 'real', wallNow) : counts;
 }
 
-/** Counts can be added, percentiles cannot: the overall percentiles are computed from the summed histogram buckets. */
-function presentRequests(rows: readonly CountedMinutes[], starts: readonly Instant[]) {
-  const byStart = new Map(rows.map((row) => [row.minute, row]));
-  const sum = (count: (row: CountedMinutes) => number) => rows.reduce((all, row) => all + count(row), 0);
-  const count = sum(({ requests }) => requests);
-  const failed = sum(({ clientErrors, serverErrors }) => clientErrors + serverErrors);
-  const buckets = (rows[0]?.buckets ?? []).map((_, i) => sum((row) => row.buckets[i] ?? 0));
-  return {
-    byBucket: starts.map((start) => {
-      const row = byStart.get(start);
-      return {
-        at: instantToText(start),
-        count: row?.requests ?? 0,
-        clientErrors: row?.clientErrors ?? 0,
-        serverErrors: row?.serverErrors ?? 0,
-        p50Ms: percentileMs(row?.buckets ?? [], 50),
-        p95Ms: percentileMs(row?.buckets ?? [], 95),
-      };
-    }),
-    count,
-    errorRate: count === 0 ? 0 : failed / count,
-    p50Ms: percentileMs(buckets, 50),
-    p95Ms: percentileMs(buckets, 95),
-    notKept: sum(({ notKept }) => notKept),
-  };
-}
-
-function total(rows: readonly { readonly count: number }[]): number {
-  return rows.reduce((sum, { count }) => sum + count, 0);
+interface Read {
+  readonly overview: Presented;
+  readonly scanned: number;
 }
 
 async function readOverview(
   reader: Reader,
-  { orgId, appId }: OverviewScope,
-  days: number,
-  now: Instant,
-): Promise<Presented> {
-  const seconds = bucketSeconds[days] ?? daySeconds;
-  const bucketMs = seconds * 1_000;
-  // Whole buckets; the last one is still in progress.
-  const end = (Math.floor(now / bucketMs) + 1) * bucketMs;
-  const starts = Array.from(
-    { length: (days * dayMs) / bucketMs },
-    (_, i) => end - days * dayMs + i * bucketMs,
-  );
-  const from = starts[0] ?? end;
-  const [payments, deliveries, requests] = await Promise.all([
-    countPayments(reader, orgId, starts),
-    countDeliveries(reader, orgId, starts),
-    findRequestMinutes(reader, orgId, appId, from, end, seconds / 60),
+  scope: OverviewScope,
+  requested: Requested,
+  wallNow: Instant,
+): Promise<Read> {
+  const [counts, isFilled] = await Promise.all([
+    countRecords(reader, scope, requested, wallNow),
+    hasRecords(reader, scope.orgId),
   ]);
-  return {
+  const { window, time, now, payments, deliveries, scanned } = counts;
+  const requestWindow: Window = windowOf(window.range, wallNow);
+  const requests = await findRequestMinutes(
+    reader,
+    scope.orgId,
+    scope.appId,
+    requestWindow.from,
+    requestWindow.end,
+    requestWindow.bucketMs / minuteMs,
+  );
+  const overview = {
     object: 'overview',
     sandbox: true,
     status: 'ok',
-    from: instantToText(from),
+    range: window.range,
+    time,
+    from: instantToText(window.from),
     to: instantToText(now),
-    bucketSeconds: seconds,
-    payments: presentPayments(payments, (bucket) => instantToText(starts[bucket - 1] ?? from)),
-    webhooks: presentWebhooks(deliveries, starts),
-    requests: presentRequests(requests, starts),
-  };
+    bucketSeconds: window.bucketMs / secondMs,
+    isEmpty: !isFilled,
+    payments: presentPayments(payments, window, countedMax),
+    webhooks: presentWebhooks(deliveries, window, countedMax),
+    requests: presentRequests(requests, requestWindow, wallNow),
+  } as const;
+  return { overview, scanned };
+}
+
+interface CachedRead {
+  readonly at: Instant;
+  readonly read: Promise<Read>;
+  /** 0 until the read has finished; until then it is shared. */
+  cachedMs: number;
+  isPending: boolean;
 }
 
 /**
- * Many viewers poll the same overview, so it is cached for a few seconds. Cached by reader, so that two servers in one
- * process do not share entries.
+ * Many viewers poll the same overview. Concurrent callers share one read, and a large result is cached: for 5 s after 100,000
+ * rows, which takes about a tenth of a second to read, and for less after fewer, so that an open page follows a small
+ * organization at once. Cached by reader, so that two servers in one process do not share entries.
  */
-const cache = new WeakMap<
-  Reader,
-  Map<string, { readonly at: Instant; readonly overview: Promise<Presented> }>
->();
+const cache = new WeakMap<Reader, Map<string, CachedRead>>();
+const cachedMax = 1_000;
+const rowsPerCachedMs = 20;
 
-function cachedOverview(
+async function cachedOverview(
   reader: Reader,
   scope: OverviewScope,
-  days: number,
+  requested: Requested,
   now: Instant,
 ): Promise<Presented> {
-  const overviews = cache.get(reader) ?? new Map();
-  cache.set(reader, overviews);
-  const key = `${scope.orgId} ${scope.appId} ${days}`;
-  const last = overviews.get(key);
-  if (last && now - last.at >= 0 && now - last.at < cachedMs) return last.overview;
-  if (overviews.size >= cachedMax) overviews.clear();
-  const overview = readOverview(reader, scope, days, now);
-  overviews.set(key, { at: now, overview });
-  // Do not cache failures; the callers still receive the error.
-  overview.catch(() => overviews.delete(key));
-  return overview;
+  const entries = cache.get(reader) ?? new Map<string, CachedRead>();
+  cache.set(reader, entries);
+  const key = [scope.orgId, scope.appId, requested.range, requested.time].join(' ');
+  const last = entries.get(key);
+  if (last && (last.isPending || (now - last.at >= 0 && now - last.at < last.cachedMs)))
+    return (await last.read).overview;
+  if (entries.size >= cachedMax) entries.clear();
+  const entry: CachedRead = {
+    at: now,
+    read: readOverview(reader, scope, requested, now),
+    cachedMs: 0,
+    isPending: true,
+  };
+  entries.set(key, entry);
+  try {
+    const { overview, scanned } = await entry.read;
+    entry.cachedMs = scanned / rowsPerCachedMs;
+    return overview;
+  } catch (error) {
+    // Do not cache failures.
+    if (entries.get(key) === entry) entries.delete(key);
+    throw error;
+  } finally {
+    entry.isPending = false;
+  }
 }
 
 export const overviewRoutes: readonly ConsoleRoute[] = [
@@ -189,12 +224,11 @@ export const overviewRoutes: readonly ConsoleRoute[] = [
     path: 'overview',
     role: 'viewer',
     level: 'application',
-    summary: 'Retrieve statistics of payments, webhooks and requests for the last days',
+    summary: 'Retrieve statistics of payments, webhooks and requests, in sandbox time or real time',
     query: OverviewQuery,
     response: OverviewSchema,
     responseName: 'Overview',
     flushBefore: 'requests',
-    read: ({ reader, principal, query, now }) =>
-      cachedOverview(reader, principal, (query as Static<typeof OverviewQuery>).days ?? 7, now),
+    read: ({ reader, principal, query, now }) => cachedOverview(reader, principal, query as Requested, now),
   },
 ];

@@ -1,64 +1,89 @@
-import { firstIdAt, type IdKind } from '../../kernel/ids.ts';
+import { firstIdAt, type Id } from '../../kernel/ids.ts';
 import type { Instant, Reader, Statement } from '../../kernel/table.ts';
+import type { DeliveryCount, PaymentCount, TimeBase } from './overview-views.ts';
 
 type Rows = Pick<Reader, 'rows'>;
+type OrgId = Id<'organization'>;
 
 /** Only the newest records are counted, up to this number, to bound the cost of an overview. */
 export const countedMax = 100_000;
 
-export interface PaymentCount {
-  /** The time bucket of the creation, starting at 1. */
-  readonly bucket: number;
-  readonly currency: string;
-  readonly status: string;
-  readonly count: number;
-  readonly amount: bigint;
-}
-
-export interface DeliveryCount {
-  readonly bucket: number;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly count: number;
-}
-
 /**
- * Ids begin with the wall time of their creation: the primary key bounds the records of a period, and the id alone
- * determines the bucket of a record. $3 contains the lowest id of each bucket.
+ * Ids begin with the real time of their insertion: in real time the primary key bounds the records of a period, and the id alone
+ * determines the bucket of a record. $3 contains the lowest id of each bucket, and $4 is the first of them. The time of a record on
+ * the application clock has no index, because it would slow down every write: in sandbox time, the newest records are read
+ * whatever their time, and $3 contains instants.
  */
-const paymentCounts: Statement = {
-  name: 'overview_payments',
-  text: `select width_bucket(p.id, $3::text[]) as bucket, p.currency, p.status, count(*)::integer as count,
-      sum(p.amount)::bigint as amount
-    from (select p.id, p.currency, p.status, p.amount from payments p where p.org_id = $1 and p.id >= $2
-      order by p.org_id desc, p.id desc limit $4) p
+const sources: Readonly<Record<TimeBase, { readonly bucket: string; readonly bound: string }>> = {
+  real: { bucket: 'width_bucket(t.id, $3::text[])', bound: 'and t.id >= $4' },
+  sandbox: { bucket: 'width_bucket(t.created_at, $3::timestamptz[])', bound: '' },
+};
+
+const paymentCounts = (time: TimeBase): Statement => ({
+  name: `overview_payments_${time}`,
+  text: `select ${sources[time].bucket} as bucket, t.currency, t.status, count(*)::integer as count,
+      sum(t.amount)::bigint as amount
+    from (select t.id, t.created_at, t.currency, t.status, t.amount from payments t where t.org_id = $1 ${sources[time].bound}
+      order by t.org_id desc, t.id desc limit $2) t
     group by 1, 2, 3 order by 1, 2, 3`,
-};
+});
 
-const deliveryCounts: Statement = {
-  name: 'overview_deliveries',
-  text: `select width_bucket(d.id, $3::text[]) as bucket, d.status, count(*)::integer as count
-    from (select d.id, d.status from deliveries d where d.org_id = $1 and d.id >= $2
-      order by d.org_id desc, d.id desc limit $4) d
+const deliveryCounts = (time: TimeBase): Statement => ({
+  name: `overview_deliveries_${time}`,
+  text: `select ${sources[time].bucket} as bucket, t.status, count(*)::integer as count
+    from (select t.id, t.created_at, t.status from deliveries t where t.org_id = $1 ${sources[time].bound}
+      order by t.org_id desc, t.id desc limit $2) t
     group by 1, 2 order by 1, 2`,
-};
+});
 
-function values(kind: IdKind, orgId: string, starts: readonly Instant[]): readonly unknown[] {
-  const ids = starts.map((start) => firstIdAt(kind, start));
-  return [orgId, ids[0] ?? '', ids, countedMax];
+const statements = {
+  payment: { real: paymentCounts('real'), sandbox: paymentCounts('sandbox') },
+  delivery: { real: deliveryCounts('real'), sandbox: deliveryCounts('sandbox') },
+} as const;
+
+/** Counts records between the edges of buckets, which are in order. */
+async function countRecords<Row extends { readonly at: Instant | null }>(
+  reader: Rows,
+  kind: keyof typeof statements,
+  orgId: OrgId,
+  time: TimeBase,
+  edges: readonly Instant[],
+): Promise<readonly Row[]> {
+  const ids = edges.map((edge) => firstIdAt(kind, edge));
+  const instants = edges.map((edge) => new Date(edge).toISOString());
+  const rows = await reader.rows<Omit<Row, 'at'> & { readonly bucket: number }>(
+    statements[kind][time],
+    time === 'real' ? [orgId, countedMax, ids, ids[0] ?? ''] : [orgId, countedMax, instants],
+  );
+  return rows.map(({ bucket, ...row }) => ({ ...row, at: edges[bucket - 1] ?? null }) as unknown as Row);
 }
 
 export function countPayments(
   reader: Rows,
-  orgId: string,
-  starts: readonly Instant[],
-): PromiseLike<readonly PaymentCount[]> {
-  return reader.rows<PaymentCount>(paymentCounts, values('payment', orgId, starts));
+  orgId: OrgId,
+  time: TimeBase,
+  edges: readonly Instant[],
+): Promise<readonly PaymentCount[]> {
+  return countRecords<PaymentCount>(reader, 'payment', orgId, time, edges);
 }
 
 export function countDeliveries(
   reader: Rows,
-  orgId: string,
-  starts: readonly Instant[],
-): PromiseLike<readonly DeliveryCount[]> {
-  return reader.rows<DeliveryCount>(deliveryCounts, values('delivery', orgId, starts));
+  orgId: OrgId,
+  time: TimeBase,
+  edges: readonly Instant[],
+): Promise<readonly DeliveryCount[]> {
+  return countRecords<DeliveryCount>(reader, 'delivery', orgId, time, edges);
+}
+
+const anyRecord: Statement = {
+  name: 'overview_any_record',
+  text: `select exists (select from payments t where t.org_id = $1) or exists (select from transfers t where t.org_id = $1)
+      or exists (select from customers t where t.org_id = $1) as "hasAny"`,
+};
+
+/** Whether the organization has a payment, a transfer or a customer. */
+export async function hasRecords(reader: Rows, orgId: OrgId): Promise<boolean> {
+  const [row] = await reader.rows<{ readonly hasAny: boolean }>(anyRecord, [orgId]);
+  return row?.hasAny ?? false;
 }

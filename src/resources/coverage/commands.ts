@@ -1,7 +1,7 @@
 import type { AnyResource, PreparedCommand } from '../../kernel/command.ts';
 import { apiErrorCodes, errorCatalogue } from '../../kernel/errors.ts';
 import type { EventType } from '../../kernel/event.ts';
-import type { Move } from '../../kernel/machine.ts';
+import { lifecycleMoves, type Move } from '../../kernel/machine.ts';
 import type { Route } from '../../kernel/route.ts';
 import type { CoverageKind } from './table.ts';
 
@@ -32,7 +32,7 @@ export function universeOf(
       machine.states.map((state) => item('state', stateName(name, state), name)),
     ),
     ...emitting.flatMap(({ name, machine }) =>
-      [...new Set(machine.moves.flatMap((move) => moveNames(name, move)))].map((move) =>
+      [...new Set(lifecycleMoves(machine).flatMap((move) => moveNames(name, move)))].map((move) =>
         item('move', move, name),
       ),
     ),

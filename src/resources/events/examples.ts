@@ -9,7 +9,7 @@ import { advanceRefund, refundPayment } from '../refunds/advance.ts';
 import { advanceTransfer, fireTransfer } from '../transfers/advance.ts';
 import { noTransferParams, quoteTransfer, type TransferAction } from '../transfers/machine.ts';
 import { transferDue } from '../transfers/scenario.ts';
-import { createWebhook, disableFailingWebhook } from '../webhooks/machine.ts';
+import { createWebhook, deleteWebhook, disableFailingWebhook } from '../webhooks/machine.ts';
 import { beginTest } from '../webhooks/test-event-commands.ts';
 import { ExampleRunner, type Present, startOfExamples } from './example-runner.ts';
 
@@ -219,4 +219,5 @@ function runWebhooks(runner: ExampleRunner): void {
     reason: 'gone',
     failingSince: startOfExamples,
   });
+  runner.run(deleteWebhook, { id: runner.last('webhook') });
 }

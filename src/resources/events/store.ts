@@ -1,7 +1,7 @@
 import type { EventRow } from '../../kernel/event.ts';
 import type { Id, IdKind } from '../../kernel/ids.ts';
 import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
-import { wantsEvent } from '../webhooks/delivery-table.ts';
+import { isNotDeleted, wantsEvent } from '../webhooks/delivery-table.ts';
 import { replayEvent } from './commands.ts';
 import { eventsTable } from './table.ts';
 
@@ -24,7 +24,8 @@ export async function findEvent(
 const subscribersOf: Statement = {
   name: 'webhooks_wanting_event',
   text: `select w.id from events e cross join lateral (
-      select w.id from webhooks w where w.org_id = e.org_id and w.app_id = e.app_id and ${wantsEvent} offset 0) w
+      select w.id from webhooks w
+      where w.org_id = e.org_id and w.app_id = e.app_id and ${isNotDeleted} and ${wantsEvent} offset 0) w
     where e.org_id = $1 and e.id = $2 order by w.id`,
 };
 

@@ -7,14 +7,15 @@ import type { ConsoleRoute } from '../../kernel/route.ts';
 import { id, resource, strict, Time, text } from '../../kernel/schema.ts';
 import { consoleWriteRoute } from '../../kernel/write-route.ts';
 import { DeletedRows } from './deletion-views.ts';
-import { deleteOrganization, organizationMachine, renameOrganization } from './machine.ts';
-import { prepareDeleteOrganization } from './prepare.ts';
+import { deleteOrganization, organizationMachine, renameOrganization, requireTwoFactor } from './machine.ts';
+import { prepareDeleteOrganization, prepareRequireTwoFactor } from './prepare.ts';
 import { type OrganizationRow, organizationsTable } from './table.ts';
 
 const shown = { id: id('organization'), name: Type.String() };
 
 export const OrganizationSchema = resource('organization', organizationMachine.states, {
   ...shown,
+  requiresTwoFactor: Type.Boolean({ description: 'Members without a second factor have no access.' }),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -33,12 +34,14 @@ export const organizationResource: Resource<OrganizationRow> = {
     status: row.status,
     id: row.id,
     name: row.name,
+    requiresTwoFactor: row.requiresTwoFactor,
     createdAt: instantToText(row.createdAt),
     updatedAt: instantToText(row.updatedAt),
   }),
 };
 
 const DeleteBody = strict({ name: text(limits.nameLengthMax) });
+const TwoFactorBody = strict({ isRequired: Type.Boolean() });
 const RenameBody = strict({ name: text(limits.nameLengthMax) });
 
 const answersOrganization = { response: OrganizationSchema, responseName: 'Organization' } as const;
@@ -69,6 +72,20 @@ export const organizationRoutes: readonly ConsoleRoute[] = [
     target: 'organization',
     command: renameOrganization,
     input: ({ body }) => ({ name: body.name }),
+  }),
+  consoleWriteRoute({
+    operationId: 'requireTwoFactor',
+    method: 'POST',
+    path: 'organization/two_factor',
+    level: 'organization',
+    role: 'owner',
+    summary: 'Require a second factor of all members, or end that; you must have one yourself',
+    ...answersOrganization,
+    body: TwoFactorBody,
+    target: 'organization',
+    command: requireTwoFactor,
+    input: ({ body }) => ({ isRequired: body.isRequired }),
+    prepare: prepareRequireTwoFactor,
   }),
   consoleWriteRoute({
     operationId: 'deleteOrganization',

@@ -18,6 +18,7 @@ export const organizationMachine = defineMachine<OrganizationRow>()({
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
     { action: 'rename', from: ['active'], to: ['active'], event: 'renamed' },
+    { action: 'change_security', from: ['active'], to: ['active'], event: 'security_changed' },
     { action: 'count_owners', from: ['active'], to: ['active'], triggeredBy: 'member', event: 'updated' },
   ],
 });
@@ -46,6 +47,40 @@ export const renameOrganization: CommandKind<{ readonly name: string }> = {
     return before ? renamed(before, name, wallNow) : refuse('resource_not_found');
   },
 };
+
+export interface RequireTwoFactor {
+  readonly isRequired: boolean;
+  /** Whether the actor has a second factor, found by the prepare step. */
+  readonly hasTwoFactor: boolean;
+}
+
+/** Requires a second factor of all members, or ends that. The server checks it with each request of a member. */
+export const requireTwoFactor: PreparedCommand<RequireTwoFactor> = {
+  name: 'organizations.require_two_factor',
+  success: 'ok',
+  needsPrepare: true,
+  reads: (_input, { orgId }) => [{ resource: 'organization', id: orgId, lock: 'update' }],
+  decide: ({ isRequired, hasTwoFactor }, { orgId, wallNow }, rows) => {
+    const before = rows.get<OrganizationRow>('organization', orgId);
+    if (!before) return refuse('resource_not_found');
+    // The owner would lose the access to the organization, and to this setting.
+    if (isRequired && !hasTwoFactor) return refuseWithoutTwoFactor();
+    if (before.requiresTwoFactor === isRequired) return accepted([], 'organization', before);
+    const row = {
+      ...before,
+      requiresTwoFactor: isRequired,
+      version: before.version + 1,
+      updatedAt: wallNow,
+    };
+    return accepted([change(organizationMachine, 'change_security', before, row)], 'organization', row);
+  },
+};
+
+function refuseWithoutTwoFactor(): Refusal {
+  return refuse('two_factor_required', {
+    message: 'Turn on two-factor sign-in for your own account first.',
+  });
+}
 
 export interface DeleteOrganization {
   readonly name: string | null;
@@ -91,7 +126,7 @@ export function newOrganization(
   expiresAt: Instant | null = null,
 ): OrganizationRow {
   return {
-    ...{ orgId, id: orgId, name, owners, expiresAt },
+    ...{ orgId, id: orgId, name, owners, requiresTwoFactor: false, expiresAt },
     ...{ status: 'active', version: 1, createdAt: now, updatedAt: now },
   };
 }

@@ -177,10 +177,14 @@ const accountActions = [
   'sign_in',
   'sign_out',
   'rename',
+  'change_email',
   'change_password',
   'reset_password',
   'enable_two_factor',
   'disable_two_factor',
+  'regenerate_backup_codes',
+  'add_passkey',
+  'remove_passkey',
   'revoke_sessions',
 ] as const;
 export type AccountAction = (typeof accountActions)[number];

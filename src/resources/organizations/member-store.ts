@@ -36,11 +36,13 @@ export interface Membership {
   readonly orgId: Id<'organization'>;
   readonly orgName: string;
   readonly role: Role;
+  /** Whether the organization requires a second factor of its members. */
+  readonly requiresTwoFactor: boolean;
 }
 
 const membershipsOf: Statement = {
   name: 'memberships_of_person',
-  text: `select m.org_id as "orgId", o.name as "orgName", m.role
+  text: `select m.org_id as "orgId", o.name as "orgName", m.role, o.requires_two_factor as "requiresTwoFactor"
     from members m join organizations o on o.org_id = m.org_id and o.id = m.org_id
     where m.person_id = $1 and m.status = 'active' order by o.name, m.org_id limit 200`,
 };
@@ -95,7 +97,7 @@ export interface MemberContext extends Membership {
 
 const memberContext: Statement = {
   name: 'member_place',
-  text: `select m.org_id as "orgId", o.name as "orgName", m.role, a.id as "appId", a.name as "appName",
+  text: `select m.org_id as "orgId", o.name as "orgName", m.role, o.requires_two_factor as "requiresTwoFactor", a.id as "appId", a.name as "appName",
       coalesce(a.status = 'archived', false) as "isArchived",
       a.fee_basis_points as "feeBasisPoints", a.fee_fixed as "feeFixed", a.provider,
       a.fx_margin_basis_points as "fxMarginBasisPoints", a.fx_rates as "fxRates", a.webhook_defaults as "webhookDefaults"
@@ -118,11 +120,11 @@ export async function findMemberContext(
     appId,
   ]);
   if (!row) return undefined;
-  const { orgName, role, appName, isArchived } = row;
+  const { orgName, role, requiresTwoFactor, appName, isArchived } = row;
   const { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults } = row;
   const settings = { feeBasisPoints, feeFixed, provider, fxMarginBasisPoints, fxRates, webhookDefaults };
   return {
-    ...{ orgId, orgName, role, appName, isArchived },
+    ...{ orgId, orgName, role, requiresTwoFactor, appName, isArchived },
     appId: row.appId,
     settings: row.appId === null ? null : settings,
   };
@@ -131,10 +133,12 @@ export async function findMemberContext(
 const roleOfSession: Statement = {
   name: 'member_role_of_session',
   text: `select m.role from members m join person_sessions s on s.person_id = m.person_id
-    where m.org_id = $1 and m.id = $2 and m.status = 'active' and s.id = $3 and s.expires_at > $4`,
+    join organizations o on o.org_id = m.org_id and o.id = m.org_id join persons p on p.id = m.person_id
+    where m.org_id = $1 and m.id = $2 and m.status = 'active' and s.id = $3 and s.expires_at > $4
+      and (p.two_factor_enabled or not o.requires_two_factor)`,
 };
 
-/** The role of a member while their session is valid; otherwise undefined. */
+/** The role of a member while their session is valid and has access to the organization; otherwise undefined. */
 export async function findRoleOfSession(
   reader: Pick<Reader, 'rows'>,
   orgId: Id<'organization'>,

@@ -1,5 +1,8 @@
+import { assert } from '../../kernel/assert.ts';
+import { limits } from '../../kernel/limits.ts';
 import type { Prepare } from '../../kernel/prepare.ts';
-import { type DeleteOrganization, refuseName } from './machine.ts';
+import { type DeleteOrganization, type RequireTwoFactor, refuseName } from './machine.ts';
+import { findMembers } from './member-store.ts';
 import { organizationsTable } from './table.ts';
 
 /** Flushes the buffers of this node, so that nothing is written for the organization after its deletion. */
@@ -14,4 +17,17 @@ export const prepareDeleteOrganization: Prepare<DeleteOrganization, DeleteOrgani
   if (refusal) return submitRefusal(refusal);
   await Promise.all([flush.requestLog(), flush.coverage()]);
   return submit(requested);
+};
+
+/** Finds whether the owner has a second factor. */
+export const prepareRequireTwoFactor: Prepare<
+  Pick<RequireTwoFactor, 'isRequired'>,
+  RequireTwoFactor,
+  undefined
+> = async ({ requested, request: { context }, submit }, { reader }) => {
+  const { orgId, actor } = context;
+  assert(actor.kind === 'person', 'only a person requires a second factor');
+  const members = await findMembers(reader, orgId, limits.membersMax);
+  const owner = members.find(({ personId }) => personId === actor.id);
+  return submit({ ...requested, hasTwoFactor: owner?.hasTwoFactor ?? false });
 };

@@ -4,12 +4,15 @@ import type { Id } from '../../kernel/ids.ts';
 import { clockIdOf } from '../../kernel/time.ts';
 import { moveClock, refuseBusy } from '../clocks/machine.ts';
 import type { ClockRow } from '../clocks/table.ts';
+import { refuseName } from './machine.ts';
 import type { OrganizationRow } from './table.ts';
 
 export interface ResetOrganization {
   /** All applications of the organization, found by the prepare step. */
   readonly appIds: readonly Id<'application'>[];
   readonly isPermitted: boolean;
+  /** A person confirms with the name of the organization; null for a key and the operator. */
+  readonly name: string | null;
 }
 
 export function refuseUnpermitted({
@@ -33,9 +36,11 @@ export const resetOrganization: PreparedCommand<ResetOrganization> = {
     ...appIds.map((appId) => ({ resource: 'clock', id: clockIdOf(appId), lock: 'update' }) as const),
   ],
   authorize: refuseUnpermitted,
-  decide: ({ appIds }, { orgId, wallNow }, rows) => {
+  decide: ({ appIds, name }, { orgId, wallNow }, rows) => {
     const organization = rows.get<OrganizationRow>('organization', orgId);
     if (!organization) return refuse('resource_not_found');
+    const isOther = refuseName(organization, name);
+    if (isOther) return isOther;
     const changes: Change[] = [];
     for (const appId of appIds) {
       const clock = rows.get<ClockRow>('clock', clockIdOf(appId));

@@ -11,7 +11,8 @@ const named = (kind: IdKind) => ({ id: id(kind), name: Type.String() });
 const secret = (what: string) =>
   Type.Optional(Type.String({ description: `The new ${what}. Only the response to the fork has it.` }));
 
-const ForkSchema = resource('import', ['ok'], {
+/** Also the response to a restore. */
+export const ForkSchema = resource('import', ['ok'], {
   organization: Type.Object(named('organization')),
   applications: Type.Array(Type.Object(named('application'))),
   apiKeys: Type.Array(Type.Object({ ...named('api_key'), key: secret('key') })),

@@ -29,6 +29,9 @@ export const forkOrganization = auditCommand('organizations.fork');
 /** Records an import from a snapshot. */
 export const importOrganization = auditCommand('organizations.import');
 
+/** Records that a person restored an uploaded snapshot, and refusals of it. */
+export const restoreOrganization = auditCommand('organizations.restore');
+
 /** Longer than a fork takes. */
 const deadAfterMs = 120_000;
 

@@ -9,6 +9,8 @@ export interface OrganizationRow {
   readonly name: string;
   /** The number of members with the role owner. The last owner can neither leave nor change role. */
   readonly owners: number;
+  /** Members without a second factor have no access. */
+  readonly requiresTwoFactor: boolean;
   /** Wall time; null if the organization does not expire. */
   readonly expiresAt: Instant | null;
   readonly createdAt: Instant;
@@ -22,6 +24,7 @@ export const organizationsTable = defineTable<OrganizationRow>('organizations', 
   version: 'integer',
   name: 'text',
   owners: 'integer',
+  requiresTwoFactor: 'boolean',
   expiresAt: 'timestamptz',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',

@@ -187,6 +187,7 @@ function apply(
       return { ...at, row: opened.payment, dispute: opened.row, changes: [...at.changes, ...opened.changes] };
     }
     case 'create':
+    case 'update':
     case 'refund_pending':
     case 'refund_succeeded':
     case 'refund_failed':

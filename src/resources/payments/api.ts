@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Resource } from '../../kernel/command.ts';
 import { declineCodes, findDecline } from '../../kernel/decline.ts';
 import type { Presented } from '../../kernel/envelope.ts';
+import { idFrom } from '../../kernel/ids.ts';
 import { reconciliations } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
@@ -29,6 +30,7 @@ import {
 import { advanceRoute, writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
 import { type AdvancePayment, advancePayment } from './advance.ts';
+import { updatePayment } from './commands.ts';
 import { attemptNumber, type CreatePayment, createPayment, paymentMachine, returnable } from './machine.ts';
 import { type MoveParams, noParams, paymentDue } from './scenario.ts';
 import {
@@ -72,6 +74,14 @@ const CreateBody = strict({
   scenario: Type.Optional(Scenario),
   autoAdvance: Type.Optional(Type.Boolean({ default: createDefaults.autoAdvance })),
 });
+
+const UpdateBody = strict(
+  {
+    description: Type.Optional(nullable(text(limits.descriptionLengthMax))),
+    metadata: Type.Optional(Metadata),
+  },
+  { minProperties: 1 },
+);
 
 const money = { amount: Type.Optional(Amount), currency: Type.Optional(CurrencyCode) } as const;
 const FailureCode = Type.Enum([...declineCodes]);
@@ -307,6 +317,19 @@ export const paymentRoutes: readonly Route[] = [
     summary: 'Retrieve a payment',
     read: retrieveHandler('payment', paymentsTable, presentPayment),
   },
+  writeRoute({
+    ...meta,
+    operationId: 'updatePayment',
+    method: 'POST',
+    path: 'developer_api_payments/{id}/update',
+    scope: 'payments:write',
+    summary: 'Update the description or metadata of a payment in any state; null clears the description',
+    body: UpdateBody,
+    bodyName: 'PaymentUpdate',
+    target: 'payment',
+    command: updatePayment,
+    input: ({ params, body }) => ({ id: idFrom('payment', params.id), fields: body }),
+  }),
   advanceRoute({
     ...meta,
     operationId: 'advancePayment',

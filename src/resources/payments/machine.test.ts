@@ -3,6 +3,7 @@ import { allowedActions, paymentActions, statuses } from '../../../test/model/pa
 import { paymentSituations, reach } from '../../../test/model/situations.ts';
 import type { Step } from '../../../test/model/trial.ts';
 import { CommandRunner } from '../../../test/support/command-runner.ts';
+import { lifecycleMoves } from '../../kernel/machine.ts';
 import { paymentMachine } from './machine.ts';
 
 const advance = (body: Step['body']): Step => ({ on: 'payment', body });
@@ -31,7 +32,7 @@ const reached = paymentSituations.map((situation) => ({ ...situation, trial: rea
 describe('the matrix covers the payment machine:', () => {
   test('the model has every state and every action that a caller can request', () => {
     expect([...paymentMachine.states].sort()).toEqual(statuses.toSorted());
-    const named = paymentMachine.moves.filter(
+    const named = lifecycleMoves(paymentMachine).filter(
       ({ triggeredBy, from }) => triggeredBy === undefined && from.length > 0,
     );
     expect(new Set(named.map(({ action }) => action))).toEqual(new Set(paymentActions));
@@ -43,7 +44,7 @@ describe('the matrix covers the payment machine:', () => {
   });
 
   test('every action is allowed in exactly the states that the machine names', () => {
-    const ofMachine = paymentMachine.moves
+    const ofMachine = lifecycleMoves(paymentMachine)
       .filter(({ triggeredBy }) => triggeredBy === undefined)
       .flatMap(({ action, from }) => from.map((state) => `${state} ${action}`));
     const ofModel = reached.flatMap(({ trial: { payment } }) =>

@@ -101,6 +101,7 @@ export const paymentMachine = defineMachine<PaymentRow>()({
       triggeredBy: 'refund',
       ...stays,
     },
+    { action: 'update', from: paymentStates, to: paymentStates, isEdit: true, ...stays },
     { action: 'dispute_won', from: ['disputed'], to: paid, triggeredBy: 'dispute' },
     { action: 'dispute_lost', from: ['disputed'], to: ['charged_back', ...paid], triggeredBy: 'dispute' },
   ],
@@ -121,7 +122,7 @@ export const paymentMachine = defineMachine<PaymentRow>()({
     refunded: 'All of the captured money has gone back to the customer.',
     disputed: 'The customer disputes the payment; the outcome of the dispute decides its next state.',
     updated:
-      'A refund is pending, has failed or was canceled, or succeeded during a dispute; the status of the payment stays as it was.',
+      'Its description or metadata was edited, or a refund is pending, has failed or was canceled, or succeeded during a dispute; the status of the payment stays as it was.',
     charged_back: 'The dispute was lost, and all of the captured money is gone.',
   },
 });
@@ -291,7 +292,10 @@ export function movePayment(
   effects: MoveEffects,
   { now }: CommandContext,
 ): Change & { readonly row: PaymentRow } {
-  const row: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
+  const moved: PaymentRow = { ...before, ...patch, version: before.version + 1, updatedAt: now };
+  const { instants } = moved;
+  const row =
+    instants.movedAt === undefined ? moved : { ...moved, instants: { ...instants, movedAt: undefined } };
   const { amount, entries = [], causeId = null, settlement = null } = effects;
   const providerMove =
     action === 'retry'

@@ -3,6 +3,7 @@ import { unreachable } from '../../kernel/assert.ts';
 import type { DeclineCode } from '../../kernel/decline.ts';
 import { openMoves } from '../../kernel/machine.ts';
 import { declineOf } from '../../kernel/scenario.ts';
+import type { Instant } from '../../kernel/table.ts';
 import { type Due, earliest, hourMs, minuteMs, secondMs } from '../../kernel/time.ts';
 import { payoutAt } from '../../ledger/settlement.ts';
 import { currentScenario, type PaymentAction, paymentMachine, returnable } from './machine.ts';
@@ -103,18 +104,22 @@ function delayOf({ status }: PaymentRow, action: PaymentAction): number | undefi
 
 /** The next timer of a payment: its next scenario step, the expiry of its authorization, or its payout. */
 export function paymentDue(row: PaymentRow): Due<PaymentAction> | null {
-  const { status, instants, updatedAt } = row;
+  const { status, instants } = row;
   const isHeld = status === 'authorized' || status === 'partially_captured';
   const { authorizationExpiresAt, capturedAt } = instants;
   return earliest([
     row.autoAdvance ? scenarioStepDue(row) : null,
     isHeld && authorizationExpiresAt !== undefined ? { at: authorizationExpiresAt, action: 'expire' } : null,
     capturedAt !== undefined && isAllowed(row, 'settle')
-      ? { at: payoutAt(row.provider, capturedAt, updatedAt), action: 'settle' }
+      ? { at: payoutAt(row.provider, capturedAt, lastMoveAt(row)), action: 'settle' }
       : null,
   ]);
 }
 
+function lastMoveAt({ instants, updatedAt }: PaymentRow): Instant {
+  return instants.movedAt ?? updatedAt;
+}
+
 function scenarioStepDue(row: PaymentRow): Due<PaymentAction> | null {
-  return stepDue(row, nextStep(row)?.action, (action) => delayOf(row, action));
+  return stepDue({ updatedAt: lastMoveAt(row) }, nextStep(row)?.action, (action) => delayOf(row, action));
 }

@@ -85,7 +85,10 @@ export const instantNames = [
   'canceledAt',
   'expiredAt',
 ] as const;
-type Instants = { readonly [Name in (typeof instantNames)[number]]?: Instant | undefined };
+type Instants = { readonly [Name in (typeof instantNames)[number]]?: Instant | undefined } & {
+  /** The last transition of a payment that was edited after it: an edit must not move its timers. Never part of a response. */
+  readonly movedAt?: Instant | undefined;
+};
 
 export const paymentsTable = defineTable<PaymentRow>('payments', ['org_id', 'id'], {
   orgId: 'text',

@@ -14,7 +14,8 @@ const depthMax = 40;
 // A smaller number is a limit or a count, whatever its name suggests: `authorizationDays`.
 const smallNumber = 1_000;
 
-const secretName = /secret|passw|pwd|token|authorization|credential|cvc|cvv/i;
+/** `headers` are the custom headers of a webhook. */
+const secretName = /secret|passw|pwd|token|authorization|credential|cvc|cvv|^headers$/i;
 const cardName = /^(?:card_?|pan_?)?number$|^pan$/i;
 const instant = /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})$/;
 const cardDigits = /^\d{12,19}$/;
@@ -31,7 +32,7 @@ const links =
 const scheme = /\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi;
 
 const secretTerms =
-  /secret|passw|pwd|token|authorization|credential|cvc|cvv|key"|bearer|basic |sbk_|whsec_|"pan"/i;
+  /secret|passw|pwd|token|authorization|credential|cvc|cvv|key"|bearer|basic |sbk_|whsec_|"pan"|"headers"/i;
 // Written out: a counted group took nine times as long.
 const twelveDigits = new RegExp(String.raw`\d${String.raw`[ -]?\d`.repeat(11)}`);
 

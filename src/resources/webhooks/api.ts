@@ -1,16 +1,22 @@
 import { Type } from 'typebox';
 import { retryProfileNames } from '../../kernel/application-settings.ts';
 import type { Resource } from '../../kernel/command.ts';
-import { eventFilters } from '../../kernel/event.ts';
 import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { shownInstant } from '../../kernel/list.ts';
 import { requestableActions } from '../../kernel/machine.ts';
-import { applicationListHandler, applicationSubresourceHandler, type Route } from '../../kernel/route.ts';
+import {
+  applicationListHandler,
+  applicationSubresourceHandler,
+  type Principal,
+  type Route,
+} from '../../kernel/route.ts';
 import { id, list, listQuery, nullable, resource, strict, Time, text } from '../../kernel/schema.ts';
 import { writeRoute } from '../../kernel/write-route.ts';
+import { openInbox } from './inbox-commands.ts';
 import {
   createWebhook,
+  deleteWebhook,
   disableWebhook,
   enableWebhook,
   presentWebhook,
@@ -20,7 +26,14 @@ import {
   webhookMachine,
   webhookSecretPattern,
 } from './machine.ts';
-import { prepareCreateWebhook, prepareRotateSecret, prepareUpdateWebhook } from './prepare.ts';
+import {
+  prepareCreateWebhook,
+  prepareOpenInbox,
+  prepareRotateSecret,
+  prepareUpdateWebhook,
+} from './prepare.ts';
+import { Headers, Inbox, InboxInput, inboxOf, settingsSchema } from './settings-views.ts';
+import { countRecentAttempts, recentDeliveriesMax } from './statistics-store.ts';
 import { findHealth } from './store.ts';
 import { disabledReasons, type WebhookRow, webhooksTable } from './table.ts';
 
@@ -39,7 +52,13 @@ const WebhookSchema = resource('webhook', webhookMachine.states, {
   maxConcurrency: Type.Integer(),
   secretHint: Type.String({ description: 'The last four characters of the current secret.' }),
   previousSecretExpiresAt: nullable(Time),
+  headerNames: Type.Array(Type.String(), {
+    description: 'The names of the custom headers. Their values are never shown.',
+  }),
   disabledReason: nullable(Type.Enum([...disabledReasons])),
+  inbox: Type.Union([...Inbox, Type.Null()], {
+    description: 'The behavior of an inbox; null for other endpoints.',
+  }),
   allowedActions: Type.Array(Type.Enum([...requestableActions(webhookMachine)])),
   version: Type.Integer({ minimum: 1 }),
   createdAt: Time,
@@ -64,6 +83,12 @@ const DetailSchema = Type.Object({
     lastSuccessAt: nullable(Time),
     lastFailureAt: nullable(Time),
     pendingDeliveries: Type.Integer({ description: `Counted up to ${pendingShownMax}.` }),
+    recentAttempts: Type.Object(
+      { succeeded: Type.Integer({ minimum: 0 }), failed: Type.Integer({ minimum: 0 }) },
+      {
+        description: `The attempts of the newest ${recentDeliveriesMax} deliveries of the last 24 hours, in wall time.`,
+      },
+    ),
   }),
 });
 
@@ -112,29 +137,17 @@ const RotateBody = strict({
   ),
 });
 
-function settingsSchema(types: readonly string[]) {
-  return optional({
-    description: nullable(text(limits.descriptionLengthMax)),
-    eventTypes: Type.Array(Type.Enum([...eventFilters(types)]), {
-      minItems: 1,
-      maxItems: limits.webhookEventTypesMax,
-      uniqueItems: true,
-      description: '`*`, all of one kind such as `payment.*`, or single types.',
-    }),
-    retryProfile: Type.Enum([...retryProfileNames]),
-    maxConcurrency: Type.Integer({
-      minimum: 1,
-      maximum: limits.webhookConcurrencyMax,
-      description:
-        'The maximum number of concurrent requests to the endpoint. With 1, first attempts are sent in order.',
-    }),
-  });
-}
-
 /** In the order of the OpenAPI document. */
 export function webhookRoutes(types: readonly string[]): readonly Route[] {
   const settings = settingsSchema(types);
-  return [createRoute(settings), ...readRoutes, updateRoute(settings), rotateRoute, ...switchRoutes];
+  return [
+    createRoute(settings),
+    inboxRoute(settings),
+    ...readRoutes,
+    updateRoute(settings),
+    rotateRoute,
+    ...switchRoutes,
+  ];
 }
 
 function createRoute(settings: ReturnType<typeof settingsSchema>): Route {
@@ -145,17 +158,45 @@ function createRoute(settings: ReturnType<typeof settingsSchema>): Route {
     summary: 'Register an endpoint; only this response shows its secret',
     response: SecretShown,
     responseName: 'WebhookWithSecret',
-    body: strict({ url: Url, ...settings, secret: Type.Optional(Secret) }),
+    body: strict({ url: Url, ...settings, headers: Type.Optional(Headers), secret: Type.Optional(Secret) }),
     bodyName: 'WebhookCreate',
     target: null,
     command: createWebhook,
-    input: ({ principal, body }) => {
-      const { eventTypes, retryProfile, maxConcurrency } = principal.settings.webhookDefaults;
-      const defaults = { description: null, eventTypes, retryProfile, concurrencyMax: maxConcurrency };
-      return { fields: { ...defaults, ...fieldsOf(body), url: body.url }, secret: body.secret };
-    },
+    input: ({ principal, body }) => ({
+      fields: { ...defaultsOf(principal), ...fieldsOf(body), url: body.url },
+      headers: body.headers,
+      secret: body.secret,
+    }),
     prepare: prepareCreateWebhook,
   });
+}
+
+function inboxRoute({ eventTypes, retryProfile }: ReturnType<typeof settingsSchema>): Route {
+  return writeRoute({
+    ...writeMeta,
+    operationId: 'openWebhookInbox',
+    path: 'developer_api_webhook_inbox',
+    summary:
+      'Return the inbox of the application, an endpoint that Sandbank hosts; the first call creates it',
+    response: SecretShown,
+    responseName: 'WebhookWithSecret',
+    body: strict({ eventTypes, retryProfile, inbox: Type.Optional(InboxInput) }),
+    bodyName: 'WebhookInbox',
+    isBodyOptional: true,
+    target: null,
+    command: openInbox,
+    input: ({ principal, body: { inbox, ...settings } }) => ({
+      requested: { ...settings, ...(inbox && { inbox: inboxOf(inbox) }) },
+      defaults: defaultsOf(principal),
+    }),
+    prepare: prepareOpenInbox,
+  });
+}
+
+/** The settings of an endpoint that its application has for new ones. */
+function defaultsOf({ settings }: Pick<Principal, 'settings'>): Omit<WebhookFields, 'url'> {
+  const { eventTypes, retryProfile, maxConcurrency } = settings.webhookDefaults;
+  return { description: null, eventTypes, retryProfile, concurrencyMax: maxConcurrency };
 }
 
 const readRoutes: readonly Route[] = [
@@ -163,11 +204,12 @@ const readRoutes: readonly Route[] = [
     ...readMeta,
     operationId: 'listWebhooks',
     path: 'developer_api_webhooks',
-    summary: 'List the webhook endpoints of the application, newest first',
+    summary:
+      'List the webhook endpoints of the application, newest first; deleted ones only with `status=deleted`',
     query: listQuery(webhookMachine.states),
     response: list(WebhookSchema),
     responseName: 'WebhookList',
-    read: applicationListHandler('webhook', webhooksTable, ['status'], presentWebhook),
+    read: applicationListHandler('webhook', webhooksTable, ['status'], presentWebhook, 'deleted'),
   },
   {
     ...readMeta,
@@ -176,8 +218,11 @@ const readRoutes: readonly Route[] = [
     summary: 'Retrieve an endpoint and its health, without its secret',
     response: DetailSchema,
     responseName: 'WebhookDetail',
-    read: applicationSubresourceHandler('webhook', webhooksTable, async ({ reader }, row) => {
-      const health = await findHealth(reader, row.orgId, row.id, pendingShownMax);
+    read: applicationSubresourceHandler('webhook', webhooksTable, async ({ reader, now }, row) => {
+      const [health, recentAttempts] = await Promise.all([
+        findHealth(reader, row.orgId, row.id, pendingShownMax),
+        countRecentAttempts(reader, row.orgId, row.id, now),
+      ]);
       const { failingSince, lastSuccessAt, lastFailureAt, pending } = health;
       return {
         ...presentWebhook(row),
@@ -186,6 +231,7 @@ const readRoutes: readonly Route[] = [
           lastSuccessAt: shownInstant(lastSuccessAt),
           lastFailureAt: shownInstant(lastFailureAt),
           pendingDeliveries: pending,
+          recentAttempts,
         },
       };
     }),
@@ -197,14 +243,24 @@ function updateRoute(settings: ReturnType<typeof settingsSchema>): Route {
     ...writeMeta,
     operationId: 'updateWebhook',
     path: 'developer_api_webhooks/{id}/update',
-    summary: 'Change the URL, the description, the event types, the retry profile or the concurrency',
-    body: strict({ url: Type.Optional(Url), ...settings }, { minProperties: 1 }),
+    summary:
+      'Change the URL, the description, the event types, the retry profile, the concurrency, the custom headers or the behavior of an inbox',
+    body: strict(
+      {
+        url: Type.Optional(Url),
+        ...settings,
+        headers: Type.Optional(Headers),
+        inbox: Type.Optional(InboxInput),
+      },
+      { minProperties: 1 },
+    ),
     bodyName: 'WebhookUpdate',
     target: 'webhook',
     command: updateWebhook,
-    input: ({ params, body }) => ({
+    input: ({ params, body: { inbox, headers, ...body } }) => ({
       id: idFrom('webhook', params.id),
-      fields: fieldsOf(body),
+      headers,
+      fields: { ...fieldsOf(body), ...(inbox && { inbox: inboxOf(inbox) }) },
     }),
     prepare: prepareUpdateWebhook,
   });
@@ -252,10 +308,13 @@ const switchRoutes: readonly Route[] = [
     command: enableWebhook,
     input: ({ params }) => ({ id: idFrom('webhook', params.id) }),
   }),
+  writeRoute({
+    ...writeMeta,
+    operationId: 'deleteWebhook',
+    path: 'developer_api_webhooks/{id}/delete',
+    summary: 'Delete the endpoint; nothing more is sent, and its delivery history stays readable',
+    target: 'webhook',
+    command: deleteWebhook,
+    input: ({ params }) => ({ id: idFrom('webhook', params.id) }),
+  }),
 ];
-
-function optional<P extends Record<string, Parameters<typeof Type.Optional>[0]>>(properties: P) {
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]),
-  ) as { [K in keyof P]: ReturnType<typeof Type.Optional<P[K]>> };
-}

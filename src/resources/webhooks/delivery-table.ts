@@ -141,5 +141,8 @@ export const announcedTable = defineTable<AnnouncedEvent>('events', ['org_id', '
   createdAt: 'timestamptz',
 });
 
+/** The endpoints `w` that can receive events, in SQL. The index `webhooks_not_deleted` has exactly these. */
+export const isNotDeleted = `w.status <> 'deleted'`;
+
 /** Whether the endpoint `w` subscribes to the event `e`, in SQL. An endpoint does not receive events about itself. */
 export const wantsEvent = `${matchesEventFilterSql('w.event_types', 'e.type')} and w.id <> e.resource_id`;

@@ -3,7 +3,7 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { refuse } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { minuteMs } from '../../kernel/time.ts';
-import { findWithinReach } from './machine.ts';
+import { findFor } from './machine.ts';
 import type { WebhookRow } from './table.ts';
 
 export interface BeginExamination {
@@ -29,8 +29,9 @@ export const beginExamination: PreparedCommand<BeginExamination, { readonly webh
   retakenAfterMs: deadAfterMs,
   reads: ({ id }) => [{ resource: 'webhook', id, lock: 'share' }],
   decide: ({ id, isRunning, isBusy }, context, rows) => {
-    const webhook = findWithinReach(id, context, rows);
-    if (!webhook) return refuse('resource_not_found');
+    const found = findFor('test', id, context, rows);
+    if (!found.ok) return found;
+    const { row: webhook } = found;
     if (isRunning) return refuse('examination_running', { retryAfterSeconds });
     if (isBusy)
       return refuse('examination_running', {

@@ -16,7 +16,11 @@ import { instantToText, shownInstant } from '../../kernel/list.ts';
 import { type ActionOf, allowedActions, defineMachine, refuseMove } from '../../kernel/machine.ts';
 import type { Instant } from '../../kernel/table.ts';
 import { dayMs } from '../../kernel/time.ts';
+import { refuseHeaders } from './header-commands.ts';
 import { type StoredSecret, type WebhookRow, webhookStates } from './table.ts';
+
+/** The states before the deletion. */
+const activeStates = ['enabled', 'disabled'] as const;
 
 export const webhookMachine = defineMachine<WebhookRow>()({
   resource: 'webhook',
@@ -25,16 +29,16 @@ export const webhookMachine = defineMachine<WebhookRow>()({
     { action: 'create', from: [], to: ['enabled'], event: 'created', emitsNoEvent: true },
     {
       action: 'update',
-      from: webhookStates,
-      to: webhookStates,
+      from: activeStates,
+      to: activeStates,
       stays: true,
       event: 'updated',
       emitsNoEvent: true,
     },
     {
       action: 'rotate_secret',
-      from: webhookStates,
-      to: webhookStates,
+      from: activeStates,
+      to: activeStates,
       stays: true,
       event: 'secret_rotated',
       emitsNoEvent: true,
@@ -43,17 +47,19 @@ export const webhookMachine = defineMachine<WebhookRow>()({
     { action: 'enable', from: ['disabled'], to: ['enabled'], emitsNoEvent: true },
     {
       action: 'test',
-      from: webhookStates,
-      to: webhookStates,
+      from: activeStates,
+      to: activeStates,
       stays: true,
       event: 'tested',
       isTraceless: true,
     },
+    { action: 'delete', from: activeStates, to: ['deleted'] },
   ],
   eventDescriptions: {
     disabled:
       'An endpoint was disabled: by request, because its receiver answered 410, or because it had failed for days.',
     tested: 'An endpoint is tested; only this endpoint receives the event.',
+    deleted: 'An endpoint was deleted.',
   },
 });
 
@@ -75,7 +81,9 @@ export function presentWebhook(row: WebhookRow): Presented {
     maxConcurrency: row.concurrencyMax,
     secretHint: current?.hint ?? '',
     previousSecretExpiresAt: shownInstant(previous?.expiresAt ?? null),
+    headerNames: row.headers?.names ?? [],
     disabledReason: row.disabledReason,
+    inbox: row.inbox,
     allowedActions: allowedActions(webhookMachine, row),
     version: row.version,
     createdAt: instantToText(row.createdAt),
@@ -88,6 +96,9 @@ export type WebhookFields = Pick<
   'url' | 'description' | 'eventTypes' | 'retryProfile' | 'concurrencyMax'
 >;
 
+/** Fields that most endpoints do not have. */
+type SpecialFields = Partial<Pick<WebhookRow, 'inbox' | 'headers'>>;
+
 /** 24 to 64 bytes in base64, with its padding. */
 export const webhookSecretPattern =
   '^whsec_(?:(?:[A-Za-z0-9+/]{4}){8,20}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?|(?:[A-Za-z0-9+/]{4}){21}(?:[A-Za-z0-9+/]{2}==)?)$';
@@ -99,7 +110,7 @@ export interface NewSecret {
 }
 
 export interface CreateWebhook extends NewSecret {
-  readonly fields: WebhookFields;
+  readonly fields: WebhookFields & Pick<SpecialFields, 'headers'>;
   /** The reason why the address guard rejects the URL; null if it does not. */
   readonly urlProblem: string | null;
   /** The number of endpoints that the application already has. */
@@ -116,6 +127,8 @@ export const createWebhook: PreparedCommand<CreateWebhook> = {
   answersWithSecret: true,
   reads: () => [],
   decide: ({ fields, urlProblem, others, othersAtHost, ...newSecret }, context) => {
+    const headerRefusal = refuseHeaders(fields.headers?.names ?? []);
+    if (headerRefusal) return headerRefusal;
     if (urlProblem !== null) return refuseUrl(urlProblem);
     if (others >= limits.webhooksPerApplicationMax) return refuse('webhook_limit_reached');
     if (othersAtHost >= limits.webhooksPerHostMax) return refuseHost();
@@ -125,7 +138,11 @@ export const createWebhook: PreparedCommand<CreateWebhook> = {
   },
 };
 
-function newWebhook(fields: WebhookFields, newSecret: NewSecret, context: CommandContext): WebhookRow {
+export function newWebhook(
+  fields: WebhookFields & SpecialFields,
+  newSecret: NewSecret,
+  context: CommandContext,
+): WebhookRow {
   const { orgId, appId, now, suffix } = context;
   if (appId === null) throw new Error('a webhook belongs to an application');
   return {
@@ -134,6 +151,8 @@ function newWebhook(fields: WebhookFields, newSecret: NewSecret, context: Comman
     appId,
     status: 'enabled',
     version: 1,
+    inbox: null,
+    headers: null,
     ...fields,
     secrets: [storedSecret(newSecret)],
     disabledReason: null,
@@ -143,42 +162,9 @@ function newWebhook(fields: WebhookFields, newSecret: NewSecret, context: Comman
   };
 }
 
-export interface DeclareWebhook extends NewSecret {
-  readonly id: Id<'webhook'>;
-  readonly appId: Id<'application'>;
-  readonly fields: WebhookFields;
-}
-
-/** Creates or updates an endpoint from the seed file. A disabled endpoint stays disabled; an equal secret is not replaced. */
-export const declareWebhook: CommandKind<DeclareWebhook & { readonly isSameSecret: boolean }> = {
-  name: 'webhooks.declare',
-  success: 'ok',
-  reads: ({ id }) => [{ resource: 'webhook', id, lock: 'update' }],
-  decide: ({ id, appId, fields, isSameSecret, ...newSecret }, context, rows) => {
-    const before = rows.get<WebhookRow>('webhook', id);
-    if (!before) {
-      const row = { ...newWebhook(fields, newSecret, { ...context, appId }), id };
-      return accepted([change(webhookMachine, 'create', null, row)], 'webhook', row);
-    }
-    const secrets = isSameSecret ? before.secrets : [storedSecret(newSecret)];
-    if (isSameSecret && isSame(before, fields)) return accepted([], 'webhook', before);
-    return moveWebhook('update', before, { ...before, ...fields, secrets }, context);
-  },
-};
-
-function isSame(row: WebhookRow, fields: WebhookFields): boolean {
-  return (
-    row.url === fields.url &&
-    row.description === fields.description &&
-    row.eventTypes.join() === fields.eventTypes.join() &&
-    row.retryProfile === fields.retryProfile &&
-    row.concurrencyMax === fields.concurrencyMax
-  );
-}
-
 export interface UpdateWebhook {
   readonly id: Id<'webhook'>;
-  readonly fields: Partial<WebhookFields>;
+  readonly fields: Partial<WebhookFields> & SpecialFields;
   readonly urlProblem: string | null;
   /** How many other endpoints of the application have the host of a new URL. */
   readonly othersAtHost: number;
@@ -192,9 +178,16 @@ export const updateWebhook: PreparedCommand<UpdateWebhook> = {
   decide: ({ id, fields, urlProblem, othersAtHost }, context, rows) => {
     const found = findFor('update', id, context, rows);
     if (!found.ok) return found;
+    const { row } = found;
+    const headerRefusal = refuseHeaders(fields.headers?.names ?? []);
+    if (headerRefusal) return headerRefusal;
+    if (fields.inbox !== undefined && row.inbox === null)
+      return refuse('webhook_not_inbox', { param: '/inbox' });
+    if (fields.url !== undefined && row.inbox !== null)
+      return refuseUrl('The URL of an inbox cannot be changed. Create an endpoint with your URL.');
     if (urlProblem !== null) return refuseUrl(urlProblem);
     if (othersAtHost >= limits.webhooksPerHostMax) return refuseHost();
-    return moveWebhook('update', found.row, { ...found.row, ...fields }, context);
+    return moveWebhook('update', row, { ...row, ...fields }, context);
   },
 };
 
@@ -267,6 +260,26 @@ export const enableWebhook: CommandKind<{ readonly id: Id<'webhook'> }> = {
   },
 };
 
+/** Final. The row is retained for the delivery history, without its secrets; pending deliveries end soon after. */
+export const deleteWebhook: CommandKind<{ readonly id: Id<'webhook'> }> = {
+  name: 'webhooks.delete',
+  success: 'ok',
+  reads: readsWebhook,
+  decide: ({ id }, context, rows) => {
+    const found = findFor('delete', id, context, rows);
+    if (!found.ok) return found;
+    const row: WebhookRow = {
+      ...found.row,
+      status: 'deleted',
+      disabledReason: null,
+      secrets: [],
+      headers: null,
+      since: context.now,
+    };
+    return moveWebhook('delete', found.row, row, context);
+  },
+};
+
 function disabled(
   before: WebhookRow,
   disabledReason: WebhookRow['disabledReason'],
@@ -302,7 +315,7 @@ export function findWithinReach(
   return row && reachesApplication(context, row.appId) ? row : undefined;
 }
 
-function moveWebhook(
+export function moveWebhook(
   action: WebhookAction,
   before: WebhookRow,
   after: WebhookRow,
@@ -320,11 +333,11 @@ function refuseHost(): Refusal {
   return refuse('webhook_host_limit_reached', { param: '/url' });
 }
 
-function storedSecret({ secret, sealed }: NewSecret): StoredSecret {
+export function storedSecret({ secret, sealed }: NewSecret): StoredSecret {
   return { sealed, hint: secret.replace(/=+$/, '').slice(-4), expiresAt: null };
 }
 
 /** Adds the secret to the response. No other response shows it. */
-function withSecret(answer: Accepted, { secret }: NewSecret): Accepted {
+export function withSecret(answer: Accepted, { secret }: NewSecret): Accepted {
   return { ...answer, secrets: { secret } };
 }

@@ -1,7 +1,7 @@
 import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type Reader, type Statement, selectList } from '../../kernel/table.ts';
-import { dueImmediately, wantsEvent } from './delivery-table.ts';
+import { dueImmediately, isNotDeleted, wantsEvent } from './delivery-table.ts';
 import type { Pair, Window } from './replay-machine.ts';
 import { type ReplayRow, replaysTable } from './replay-table.ts';
 
@@ -35,7 +35,8 @@ const hasDelivery = (condition: string) =>
 const pairsOf: Statement = {
   name: 'replay_pairs',
   text: `with endpoint as materialized (
-      select w.id, w.event_types from webhooks w where w.org_id = $1 and w.app_id = $5 and ($6::text is null or w.id = $6)),
+      select w.id, w.event_types from webhooks w where w.org_id = $1 and w.app_id = $5 and ${isNotDeleted}
+        and ($6::text is null or w.id = $6)),
     scanned as materialized (
       select e.id, e.type, e.app_id, e.resource_id, e.created_at from events e
       where e.org_id = $1 and e.id > $2 and e.id <= $3 order by e.org_id, e.id

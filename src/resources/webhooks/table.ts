@@ -2,10 +2,27 @@ import type { RetryProfile } from '../../kernel/application-settings.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { defineTable, type Instant } from '../../kernel/table.ts';
 
-export const webhookStates = ['enabled', 'disabled'] as const;
+export const webhookStates = ['enabled', 'disabled', 'deleted'] as const;
 
 /** Why an endpoint is disabled: by request, because its receiver responded with 410, or because it failed for days. */
 export const disabledReasons = ['requested', 'gone', 'failing'] as const;
+
+/** The statuses that an inbox can respond with. All of them allow a body. */
+export const inboxStatuses = [
+  200, 201, 202, 301, 400, 401, 403, 404, 408, 409, 410, 422, 429, 500, 502, 503, 504,
+] as const;
+
+/** What an inbox does with a delivery: respond with a status, immediately or after a delay, or never respond. */
+export type InboxBehavior = InboxResponse | { readonly type: 'timeout' };
+
+export interface InboxResponse {
+  readonly type: 'respond';
+  readonly responseStatus: (typeof inboxStatuses)[number];
+  readonly delayMs: number;
+}
+
+/** Responds immediately, like a receiver that works. */
+export const defaultInbox: InboxResponse = { type: 'respond', responseStatus: 200, delayMs: 0 };
 
 export interface WebhookRow {
   readonly orgId: Id<'organization'>;
@@ -21,7 +38,11 @@ export interface WebhookRow {
   readonly concurrencyMax: number;
   /** Newest first. */
   readonly secrets: readonly StoredSecret[];
+  /** Sent with every attempt; null for none. */
+  readonly headers: StoredHeaders | null;
   readonly disabledReason: (typeof disabledReasons)[number] | null;
+  /** The behavior of an inbox, which this server hosts itself; null for other endpoints. The URL of an inbox is not used to send. */
+  readonly inbox: InboxBehavior | null;
   /** When the endpoint was last enabled or disabled. */
   readonly since: Instant;
   readonly createdAt: Instant;
@@ -40,7 +61,9 @@ export const webhooksTable = defineTable<WebhookRow>('webhooks', ['org_id', 'id'
   retryProfile: 'text',
   concurrencyMax: 'integer',
   secrets: 'jsonb',
+  headers: 'jsonb',
   disabledReason: 'text',
+  inbox: 'jsonb',
   since: 'timestamptz',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
@@ -67,6 +90,13 @@ export const webhookHealthTable = defineTable<WebhookHealth>('webhook_health', [
   lastSuccessAt: 'timestamptz',
   lastFailureAt: 'timestamptz',
 });
+
+/** Custom headers. Their values may be credentials, so they are encrypted. */
+export interface StoredHeaders {
+  readonly names: readonly string[];
+  /** The headers as JSON, encrypted. */
+  readonly sealed: string;
+}
 
 /** A stored webhook secret: encrypted, and with an expiry after rotation. */
 export interface StoredSecret {

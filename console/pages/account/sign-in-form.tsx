@@ -1,0 +1,119 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { useWrite } from '../../client/queries.ts';
+import { type ApiProblem, post } from '../../client/request.ts';
+import type { PasskeyOptions, Session } from '../../generated/shapes.ts';
+import { Button } from '../../parts/button.tsx';
+import { Field, Input, PasswordInput } from '../../parts/field.tsx';
+import { ProblemBanner } from '../../parts/problem.tsx';
+import { getPasskey, hasPasskeys } from './web-authn.ts';
+
+export interface PasswordStepProps {
+  /** The address of the person who was signed in before. */
+  readonly email?: string;
+  /** Called with the session, or with the status `two_factor_required`. */
+  readonly onDone: (session: Session) => void;
+}
+
+/** Signing in, first step: email and password. */
+export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepProps) {
+  const [email, setEmail] = useState(knownEmail);
+  const [password, setPassword] = useState('');
+  const signIn = useWrite<Session>('session/sign_in', { onDone });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void signIn.write({ email: email.trim(), password });
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {signIn.problem ? <ProblemBanner problem={signIn.problem} /> : null}
+      <Field label="Email" problem={signIn.problem} param="email">
+        <Input
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+      </Field>
+      <Field label="Password" hint="Forgotten? An owner of your organization can create a reset link.">
+        <PasswordInput
+          name="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+      </Field>
+      <Button type="submit" variant="primary" isBusy={signIn.isBusy}>
+        Sign in
+      </Button>
+      {hasPasskeys ? <PasskeyStep onDone={onDone} /> : null}
+    </form>
+  );
+}
+
+/** In place of both steps. */
+function PasskeyStep({ onDone }: { readonly onDone: (session: Session) => void }) {
+  const signIn = useMutation<Session, ApiProblem, void>({
+    mutationFn: async () => {
+      const { options } = await post<PasskeyOptions>('session/passkey_options', {});
+      return post<Session>('session/passkey', { response: await getPasskey(options) });
+    },
+    onSuccess: onDone,
+  });
+  return (
+    <>
+      {signIn.error ? <ProblemBanner problem={signIn.error} /> : null}
+      <Button isBusy={signIn.isPending} onClick={() => signIn.mutate()}>
+        Use a passkey
+      </Button>
+    </>
+  );
+}
+
+/** Signing in, second step: a code of the authenticator app, or a backup code. */
+export function CodeStep({ onDone }: { readonly onDone: (session: Session) => void }) {
+  const [isBackup, setBackup] = useState(false);
+  const [code, setCode] = useState('');
+  const check = useWrite<Session>('session/two_factor', { onDone });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const body = isBackup ? { backupCode: code.trim() } : { code: code.replaceAll(' ', '') };
+    void check.write(body);
+  };
+  const change = () => {
+    setBackup(!isBackup);
+    setCode('');
+    check.reset();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-4">
+      {check.problem ? <ProblemBanner problem={check.problem} /> : null}
+      <Field
+        label={isBackup ? 'Backup code' : 'Two-factor code'}
+        hint={isBackup ? 'Each code works once.' : 'The six digits that your authenticator app shows.'}
+      >
+        <Input
+          key={String(isBackup)}
+          isMono
+          required
+          autoFocus
+          inputMode={isBackup ? 'text' : 'numeric'}
+          autoComplete="one-time-code"
+          spellCheck={false}
+          maxLength={isBackup ? 64 : 7}
+          value={code}
+          onChange={(event) => setCode(event.currentTarget.value)}
+        />
+      </Field>
+      <Button type="submit" variant="primary" isBusy={check.isBusy}>
+        Continue
+      </Button>
+      <Button variant="ghost" onClick={change}>
+        {isBackup ? 'Use the authenticator app' : 'Use a backup code'}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,53 @@
+import { type ReactNode, useState } from 'react';
+import type { ApiProblem } from '../../client/request.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+
+export interface ConfirmNameProps {
+  /** The name of the organization, which the person types. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: ReactNode;
+  readonly submitLabel: string;
+  readonly problem: ApiProblem | null;
+  readonly isBusy: boolean;
+  readonly onSubmit: (typed: string) => void;
+  readonly onClose: () => void;
+  /** More fields, above the name. */
+  readonly children?: ReactNode;
+}
+
+/** Asks for the name of the organization before its records are deleted, so that nobody deletes those of another one. */
+export function ConfirmName(props: ConfirmNameProps) {
+  const { name, title, description, submitLabel, problem, isBusy, onSubmit, onClose, children } = props;
+  const [typed, setTyped] = useState('');
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title={title}
+      description={description}
+      submitLabel={submitLabel}
+      onSubmit={() => onSubmit(typed)}
+      isBusy={isBusy}
+      isDanger
+      problem={problemOutsideFields(problem, ['name'])}
+    >
+      {children}
+      <Field
+        label={`Type ${name} to confirm`}
+        missing={typed === name ? undefined : `Type ${name} exactly as it is written here.`}
+        problem={problem}
+        param="name"
+      >
+        <Input
+          required
+          maxLength={200}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      </Field>
+    </Dialog>
+  );
+}

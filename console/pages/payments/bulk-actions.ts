@@ -1,0 +1,60 @@
+import { amountText } from '../../client/amount.ts';
+import type { BulkAction } from '../../client/bulk.ts';
+import type { Path } from '../../client/request.ts';
+import type { Payment } from '../../generated/shapes.ts';
+
+const pathOf = ({ id }: Payment, command: 'advance' | 'refund'): Path =>
+  `app/developer_api_payments/${id}/${command}`;
+
+const steps: readonly Payment['status'][] = [
+  'pending',
+  'requires_action',
+  'processing',
+  'authorized',
+  'partially_captured',
+  'captured',
+];
+
+/** Whether the scenario of the payment has a next step. The server decides: this only avoids requests that it would reject. */
+function hasNextStep({ status, scenario, allowedActions }: Payment): boolean {
+  if (steps.includes(status)) return true;
+  if (status === 'failed') return allowedActions.includes('retry');
+  return scenario === 'dispute' && allowedActions.includes('dispute');
+}
+
+export function paymentName({ amount, currency, description, reference }: Payment): string {
+  return [amountText(amount, currency), reference ?? description].filter((part) => part !== null).join(' · ');
+}
+
+export const paymentBulkActions: readonly BulkAction<Payment>[] = [
+  {
+    label: 'Advance',
+    done: 'advanced',
+    effect: 'Runs the next step of each scenario.',
+    isAllowed: hasNextStep,
+    request: (payment) => ({ path: pathOf(payment, 'advance'), body: {} }),
+  },
+  {
+    label: 'Capture',
+    done: 'captured',
+    effect: 'Captures the full remaining amount of each payment.',
+    isAllowed: ({ allowedActions }) => allowedActions.includes('capture'),
+    request: (payment) => ({ path: pathOf(payment, 'advance'), body: { action: 'capture' } }),
+  },
+  {
+    label: 'Refund',
+    done: 'refunded',
+    isDanger: true,
+    effect: 'Refunds the full remaining amount of each payment. This cannot be undone.',
+    isAllowed: ({ allowedActions }) => allowedActions.includes('refund'),
+    request: (payment) => ({ path: pathOf(payment, 'refund'), body: {} }),
+  },
+  {
+    label: 'Cancel',
+    done: 'canceled',
+    isDanger: true,
+    effect: 'Cancels each payment. This cannot be undone.',
+    isAllowed: ({ allowedActions }) => allowedActions.includes('cancel'),
+    request: (payment) => ({ path: pathOf(payment, 'advance'), body: { action: 'cancel' } }),
+  },
+];

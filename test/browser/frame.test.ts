@@ -1,0 +1,163 @@
+/** What is around every page: shortcuts, the palette, badges of the sidebar, the header, and JSON. */
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import {
+  clipboardOf,
+  describeInBrowser,
+  expectNoOverflow,
+  phone,
+  step,
+  untilLoaded,
+} from '../support/browser.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { useConsole } from './console.ts';
+
+const money = { amount: 1_250, currency: 'EUR' };
+const longName = 'Coffee Roasters of the North';
+
+describeInBrowser('the frame', () => {
+  const suite = useConsole({ organizations: ['Shortcuts', 'Palette', 'Badges', 'Json', longName] });
+  const navigation = (page: Page) => page.getByRole('navigation', { name: 'Main' });
+
+  test('? lists the shortcuts, and g p goes to the payments', async (context) => {
+    const page = await suite.open(context, 'developer', 'Shortcuts', 'customers');
+    await page.keyboard.press('?');
+    const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await sheet.getByText('Select the focused row').waitFor();
+    await page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
+    await untilLoaded(page);
+    await page.keyboard.press('n');
+    await page.getByRole('dialog', { name: 'Create payment' }).getByLabel('Amount').fill('g');
+    // In a field, keys are text.
+    await page.keyboard.press('p');
+    expect(page.url()).toContain('/payments');
+  });
+
+  test('the palette opens recent records, and its actions have their effect', async (context) => {
+    const { api, id, applicationId } = suite.organization('Palette');
+    const customer = await api.post('customers', { name: 'Ada Lovelace' });
+    const page = await suite.open(context, 'developer', 'Palette', `customers/${customer.id}`);
+    const palette = page.getByRole('dialog', { name: 'Search and commands' });
+    const choose = async (text: string, option: string | RegExp) => {
+      await page.keyboard.press('Control+K');
+      await palette.getByRole('combobox').fill(text);
+      await palette.getByRole('option', { name: option }).first().click();
+      await palette.waitFor({ state: 'detached' });
+    };
+    await step('a record that was open before', async () => {
+      await navigation(page).getByRole('link', { name: 'Ledger' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Ledger' }).waitFor();
+      await page.keyboard.press('Control+K');
+      await palette.getByText('Recent', { exact: true }).waitFor();
+      await palette.getByRole('option', { name: customer.id }).click();
+      await page.getByRole('heading', { level: 1, name: 'Ada Lovelace' }).waitFor();
+    });
+    await step('freeze the clock', async () => {
+      await choose('clock: freeze', 'Clock: freeze');
+      await page.getByText('Clock frozen').waitFor();
+      expect((await api.get('clock')).status).toBe('frozen');
+    });
+    await step('switch the theme', async () => {
+      await choose('theme', 'Theme: dark');
+      await page.locator('html[data-theme=dark]').waitFor();
+    });
+    await step('switch the application', async () => {
+      const second = await suite.session('owner').post(`${id}/applications`, { name: 'Mobile app' });
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      await choose('mobile', 'Switch to application Mobile app');
+      await page.getByRole('button', { name: /^Organization and application: .*Mobile app/ }).waitFor();
+      expect(second.id).not.toBe(applicationId);
+    });
+    await step('create a payment', async () => {
+      await choose('create pay', 'Create payment');
+      await page.getByRole('dialog', { name: 'Create payment' }).waitFor();
+    });
+  });
+
+  test('the sidebar counts open disputes, active faults and webhooks that failed', async (context) => {
+    const { api } = suite.organization('Badges');
+    const receiver = await openReceiver((_received, response) => response.writeHead(410).end());
+    context.onTestFinished(() => receiver.close());
+    const page = await suite.open(context, 'viewer', 'Badges', 'customers');
+    await page.getByRole('button', { name: /^Live\./ }).waitFor();
+    const badge = (name: string) => navigation(page).getByRole('link', { name, exact: true });
+    await badge('Disputes').waitFor();
+    const { id } = await api.post('payments', money);
+    await api.post(`payments/${id}/advance`, { to: 'disputed' });
+    await badge('Disputes 1 need a response').waitFor();
+    const fault = { type: 'error', code: 'service_unavailable' };
+    await api.post('fault_plans', { on: 'requests', fault, count: 5, operations: ['createTransfer'] });
+    await badge('Faults 1 active').waitFor();
+    // An endpoint that is gone is disabled after its first response.
+    await api.post('webhooks', { url: receiver.url });
+    await api.post('customers', { name: 'Ada' });
+    await badge('Webhooks 1 disabled after failures').waitFor();
+  });
+
+  test('JSON is folded, shown as text, copied, and its ids are links', async (context) => {
+    const { api } = suite.organization('Json');
+    const customer = await api.post('customers', { name: 'Ada Lovelace', metadata: { plan: 'gold' } });
+    const { id } = await api.post('payments', {
+      ...money,
+      customerId: customer.id,
+      metadata: { cart: '17' },
+    });
+    const page = await suite.open(context, 'viewer', 'Json', `payments/${id}`);
+    await page.getByRole('button', { name: 'JSON', exact: true }).click();
+    const view = page
+      .locator('figure')
+      .filter({ has: page.getByRole('button', { name: 'Pretty' }) })
+      .first();
+    await step('fold and unfold', async () => {
+      await view.getByText('"cart"').waitFor();
+      await view.getByRole('button', { name: 'Collapse metadata' }).click();
+      await view.getByText('"cart"').waitFor({ state: 'detached' });
+      await view.getByText('1 fields').waitFor();
+      await view.getByRole('button', { name: 'Expand metadata' }).click();
+      await view.getByText('"cart"').waitFor();
+    });
+    await step('raw, and copied as it is shown', async () => {
+      await view.getByRole('button', { name: 'Raw' }).click();
+      const text = await view.locator('pre').innerText();
+      expect(JSON.parse(text)).toMatchObject({ id, metadata: { cart: '17' } });
+      await view.getByRole('button', { name: 'Copy JSON' }).click();
+      expect(JSON.parse(await clipboardOf(page))).toMatchObject({ id });
+      await view.getByRole('button', { name: 'Pretty' }).click();
+    });
+    await step('an id leads to its record', async () => {
+      await view.getByRole('link', { name: customer.id }).click();
+      await page.getByRole('heading', { level: 1, name: 'Ada Lovelace' }).waitFor();
+    });
+  });
+
+  test('the link to the documentation is visible in a low window, and the pages above it scroll', async (context) => {
+    const page = await suite.open(context, 'viewer', 'Json', 'customers', {
+      viewport: { width: 1280, height: 600 },
+    });
+    const docs = page.getByRole('complementary').getByRole('link', { name: 'Documentation' });
+    const box = await docs.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(600);
+    const last = navigation(page).getByRole('link', { name: 'Organization', exact: true });
+    await last.focus();
+    const lastBox = await last.boundingBox();
+    expect((lastBox?.y ?? 0) + (lastBox?.height ?? 0)).toBeLessThanOrEqual(box?.y ?? 0);
+    expect(await page.evaluate('window.scrollY')).toBe(0);
+  });
+
+  test('the header has room for long names, and nothing of it is cut off', async (context) => {
+    for (const viewport of [{ width: 320, height: 700 }, phone, { width: 1024, height: 800 }]) {
+      const page = await suite.open(context, 'developer', longName, 'payments', { viewport });
+      await expectNoOverflow(page, `the header at ${viewport.width} px`);
+      const switcher = page.getByRole('button', { name: /^Organization and application/ });
+      const account = await page.getByRole('button', { name: /account of/ }).boundingBox();
+      expect((account?.x ?? 0) + (account?.width ?? 0)).toBeLessThanOrEqual(viewport.width);
+      const name = switcher.getByText('Web shop');
+      const isCut = await name.evaluate((one) => one.scrollWidth > one.clientWidth);
+      expect(isCut, `the application's name is cut off at ${viewport.width} px`).toBe(false);
+    }
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * Loading must not move what a person already reads or is about to click. Every page is loaded without a cache and over a
+ * connection with latency, so that its parts arrive one after the other, and the browser reports what moved.
+ */
+import type { BrowserContext, Page, Request } from 'playwright-core';
+import { afterAll, expect, test, vi } from 'vitest';
+import {
+  describeInBrowser,
+  phone,
+  type StorageState,
+  untilLoaded,
+  untilStill,
+  useBrowser,
+  waitMs,
+} from '../support/browser.ts';
+import { startServer } from '../support/processes.ts';
+import { consoleApiOf } from './console.ts';
+import { type Ids, pages, readIds, titleOf } from './page-list.ts';
+import { createSampleData, owner, type SampleData, seed } from './sample-data.ts';
+
+/** The sum of all shifts of a load. Above 0.1 in a worst window, a page is rated as unstable. */
+const shiftMax = 0.05;
+const sizes = { desktop: { width: 1440, height: 900 }, phone } as const;
+const connection = {
+  offline: false,
+  latency: 60,
+  downloadThroughput: 2_000_000,
+  uploadThroughput: 1_000_000,
+};
+
+/** Runs in the page before its scripts. */
+const observeShifts = `(() => {
+  globalThis.layoutShifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      if (hadRecentInput) continue;
+      const moved = sources.map(({ node, previousRect, currentRect }) =>
+        (node?.outerHTML ?? node?.textContent ?? 'a removed element').slice(0, 160) +
+          ' from ' + previousRect.y + ' to ' + currentRect.y);
+      layoutShifts.push({ value, moved });
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+})()`;
+
+interface Shift {
+  readonly value: number;
+  /** The elements that moved, and from where to where. */
+  readonly moved: readonly string[];
+}
+
+/** Disables the cache of a page, and slows its connection down. Returns a function that waits until no request is pending, except for the event stream. */
+async function openCold(context: BrowserContext, page: Page): Promise<() => Promise<void>> {
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+  await session.send('Network.emulateNetworkConditions', connection);
+  await page.addInitScript(observeShifts);
+  const pending = new Set<Request>();
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/event_stream')) pending.add(request);
+  });
+  const settle = (request: Request) => pending.delete(request);
+  page.on('requestfinished', settle);
+  page.on('requestfailed', settle);
+  return () =>
+    vi.waitFor(() => expect([...pending].map((request) => request.url())).toEqual([]), {
+      timeout: waitMs,
+      interval: 50,
+    });
+}
+
+describeInBrowser('layout shifts while a page loads', () => {
+  let data: SampleData;
+  let ids: Ids;
+  let storageState: StorageState;
+  const suite = useBrowser({
+    start: (folder) => startServer({ dataDir: folder.data, seed: folder.seed(seed) }),
+    prepare: async ({ browser, url }) => {
+      const context = await browser.newContext({ baseURL: url });
+      const api = consoleApiOf(context.request);
+      await api.post('session/sign_in', owner);
+      storageState = await context.storageState();
+      data = await createSampleData(url);
+      ids = await readIds(api, data);
+    },
+  });
+  afterAll(async () => {
+    await data?.close();
+  });
+
+  const cold = new WeakMap<Page, () => Promise<void>>();
+
+  for (const one of pages) {
+    for (const [name, viewport] of Object.entries(sizes)) {
+      test.concurrent(`${titleOf(one)} is stable on a ${name}`, async (testContext) => {
+        const options = one.by === 'owner' ? { storageState } : {};
+        const tab = await suite.borrowTab(testContext, `${one.by} ${name}`, { ...options, viewport });
+        const { context, page } = tab;
+        const untilQuiet = cold.get(page) ?? (await openCold(context, page));
+        cold.set(page, untilQuiet);
+        await page.goto(`/console/${one.address(ids)}`, { waitUntil: 'domcontentloaded' });
+        // A response can cause the next request.
+        for (const _round of [1, 2]) {
+          await untilLoaded(page);
+          await untilQuiet();
+          await untilStill(page);
+        }
+        const shifts = (await page.evaluate('layoutShifts')) as readonly Shift[];
+        const sum = shifts.reduce((total, { value }) => total + value, 0);
+        expect(sum, JSON.stringify(shifts, null, 2)).toBeLessThan(shiftMax);
+      });
+    }
+  }
+});

@@ -1,0 +1,341 @@
+/** Rows that are selected and changed together, the sticky header, and the export of lists. */
+import { readFile } from 'node:fs/promises';
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import {
+  describeInBrowser,
+  expectAccessible,
+  expectNoOverflow,
+  phone,
+  step,
+  untilLoaded,
+} from '../support/browser.ts';
+import { openReceiver } from '../support/receiver.ts';
+import type { Body } from './api.ts';
+import { goTo, useConsole } from './console.ts';
+
+const money = { amount: 1_250, currency: 'EUR', captureMethod: 'manual' };
+const bar = (page: Page) => page.getByRole('region', { name: 'Selection' });
+const boxOf = (page: Page, name: string | RegExp) => page.getByRole('checkbox', { name });
+
+describeInBrowser('a selection', () => {
+  const organizations = ['Payments', 'Keyboard', 'Live', 'Failures', 'Hooks', 'Settings', 'Phone', 'Exports'];
+  const suite = useConsole({ organizations });
+
+  /** Payments with the references order-1, order-2, ..., the newest last. */
+  async function createPayments(
+    name: string,
+    states: readonly (string | null)[],
+  ): Promise<readonly string[]> {
+    const { api } = suite.organization(name);
+    const ids: string[] = [];
+    for (const [index, to] of states.entries()) {
+      const { id } = await api.post('payments', { ...money, reference: `order-${index + 1}` });
+      if (to !== null) await api.post(`payments/${id}/advance`, { to });
+      ids.push(id);
+    }
+    return ids;
+  }
+
+  async function statuses(name: string, ids: readonly string[]): Promise<readonly unknown[]> {
+    const { api } = suite.organization(name);
+    return Promise.all(ids.map(async (id) => (await api.get(`payments/${id}`)).status));
+  }
+
+  test('of payments is captured, as far as that is allowed, and nothing moves when the bar appears', async (context) => {
+    const ids = await createPayments('Payments', ['authorized', 'canceled', 'authorized', 'authorized']);
+    const page = await suite.open(context, 'developer', 'Payments', 'payments');
+    const table = page.getByRole('table', { name: 'Payments' });
+    await step('select with a click, a range with Shift', async () => {
+      const before = await table.boundingBox();
+      await boxOf(page, /order-3$/).click();
+      await bar(page).getByText('1 selected').waitFor();
+      expect(await table.boundingBox()).toEqual(before);
+      await boxOf(page, /order-1$/).click({ modifiers: ['Shift'] });
+      await bar(page).getByText('3 selected').waitFor();
+      await expectAccessible(page, 'a list with a selection');
+    });
+    await step('capture the two that can be', async () => {
+      await bar(page).getByRole('button', { name: 'Capture 2' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Capture 2 payments?' });
+      await dialog.getByText('2 of 3 can be captured; the others are skipped.').waitFor();
+      await expectAccessible(page, 'the question before an action on many');
+      await dialog.getByRole('button', { name: 'Capture 2' }).click();
+      const result = page.getByRole('dialog', { name: 'Capture: 2 payments' });
+      await result.getByText('2 captured').waitFor();
+      expect(await statuses('Payments', ids)).toEqual(['captured', 'canceled', 'captured', 'authorized']);
+      await result.getByRole('button', { name: 'Done' }).click();
+      await bar(page).waitFor({ state: 'detached' });
+    });
+    await step('the whole page is selected, and a filter clears the selection', async () => {
+      await boxOf(page, 'Select all rows of this page').click();
+      await bar(page).getByText('4 selected').waitFor();
+      await page.getByRole('button', { name: /^Captured/ }).click();
+      await bar(page).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: /^All/ }).click();
+      await page.getByRole('row', { name: /order-4/ }).waitFor();
+      expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    });
+    await step('refund, cancel and advance', async () => {
+      await boxOf(page, 'Select all rows of this page').click();
+      for (const [label, done] of [
+        ['Refund', '2 refunded'],
+        ['Cancel', '1 canceled'],
+      ] as const) {
+        await bar(page)
+          .getByRole('button', { name: new RegExp(`^${label}`) })
+          .click();
+        await page
+          .getByRole('dialog')
+          .getByRole('button', { name: new RegExp(`^${label} \\d`) })
+          .click();
+        await page.getByRole('dialog').getByText(done).waitFor();
+        await page.getByRole('button', { name: 'Done' }).click();
+        await boxOf(page, 'Select all rows of this page').click();
+      }
+      expect(await statuses('Payments', ids)).toEqual(['refunded', 'canceled', 'refunded', 'canceled']);
+      await bar(page).locator('button[aria-disabled]', { hasText: 'Advance' }).waitFor();
+    });
+  });
+
+  test('and its actions work with the keyboard', async (context) => {
+    const ids = await createPayments('Keyboard', [null, null, null]);
+    const page = await suite.open(context, 'developer', 'Keyboard', 'payments');
+    const rowLink = (reference: string) =>
+      page
+        .getByRole('row', { name: new RegExp(reference) })
+        .getByRole('link')
+        .first();
+    await rowLink('order-3').focus();
+    await page.keyboard.press('x');
+    await rowLink('order-1').focus();
+    await page.keyboard.press('Shift+X');
+    await bar(page).getByText('3 selected').waitFor();
+    await rowLink('order-2').focus();
+    await page.keyboard.press(' ');
+    await bar(page).getByText('2 selected').waitFor();
+    await page.keyboard.press('b');
+    const advance = bar(page).getByRole('button', { name: 'Advance' });
+    expect(await isFocused(advance)).toBe(true);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Advance 2 payments?' }).waitFor();
+    await page.getByRole('button', { name: 'Advance 2' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('2 advanced').waitFor();
+    expect(await statuses('Keyboard', ids)).toEqual(['authorized', 'pending', 'authorized']);
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await rowLink('order-1').focus();
+    await page.keyboard.press('x');
+    await bar(page).getByText('1 selected').waitFor();
+    await page.keyboard.press('Escape');
+    await bar(page).waitFor({ state: 'detached' });
+  });
+
+  test('stays while rows arrive, is exported, and is offered to no viewer', async (context) => {
+    await createPayments('Live', [null, null]);
+    const { api } = suite.organization('Live');
+    const page = await suite.open(context, 'developer', 'Live', 'payments');
+    await page.getByRole('button', { name: /^Live\./ }).waitFor();
+    await boxOf(page, /order-1$/).click();
+    await api.post('payments', { ...money, reference: 'newest' });
+    await page.getByRole('row', { name: /newest/ }).waitFor();
+    expect(await boxOf(page, /order-1$/).isChecked()).toBe(true);
+    const lines = await downloaded(page, bar(page).getByRole('button', { name: 'Export' }), 'payments.csv');
+    expect(lines).toHaveLength(2);
+    expect(lines[1]).toContain('order-1');
+    const viewer = await suite.open(context, 'viewer', 'Live', 'payments');
+    await viewer.getByRole('row', { name: /newest/ }).waitFor();
+    expect(await viewer.getByRole('checkbox').count()).toBe(0);
+  });
+
+  test('shows what failed with the reason, and retries it', async (context) => {
+    const ids = await createPayments('Failures', ['authorized', 'authorized']);
+    const page = await suite.open(context, 'developer', 'Failures', 'payments', {
+      ignoreComplaints: /ERR_FAILED/,
+    });
+    await page.getByRole('button', { name: /^Live\./ }).click();
+    await page.getByRole('button', { name: /^Paused\./ }).waitFor();
+    await boxOf(page, 'Select all rows of this page').click();
+    // The page is paused: it still believes that both can be captured.
+    await suite.organization('Failures').api.post(`payments/${ids[0]}/advance`, { action: 'cancel' });
+    // The first request for the other payment gets no response, so its outcome is unknown.
+    const keys: string[] = [];
+    await page.route(`**/${ids[1]}/advance`, async (route) => {
+      keys.push(String(await route.request().headerValue('idempotency-key')));
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      return route.abort();
+    });
+    await bar(page).getByRole('button', { name: 'Capture' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Capture 2' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Capture: 2 payments' });
+    await dialog.getByText('0 captured, 2 failed').waitFor();
+    await dialog.getByText(/Cannot capture a canceled payment/).waitFor();
+    await dialog.getByText('The server did not respond.').waitFor();
+    await expectAccessible(page, 'the results of an action on many');
+    await dialog.getByRole('button', { name: 'Retry 2 failed' }).click();
+    await dialog.getByText('1 captured, 1 failed').waitFor();
+    expect(new Set(keys).size, 'one idempotency key for both attempts').toBe(1);
+    expect(await statuses('Failures', ids)).toEqual(['canceled', 'captured']);
+    const history = await suite.organization('Failures').api.list(`webhook_events?resourceId=${ids[1]}`);
+    expect(history.filter(({ type }) => type === 'payment.captured')).toHaveLength(1);
+  });
+
+  test('of events and deliveries is replayed, and of webhooks disabled and enabled', async (context) => {
+    const receiver = await openReceiver();
+    context.onTestFinished(() => receiver.close());
+    const { api } = suite.organization('Hooks');
+    const webhooks: Body[] = [];
+    for (const path of ['a', 'b'])
+      webhooks.push(await api.post('webhooks', { url: `${receiver.url}/${path}` }));
+    for (const name of ['Ada', 'Grace']) await api.post('customers', { name });
+    await receiver.waitFor(4);
+    const page = await suite.open(context, 'developer', 'Hooks', 'events');
+    await step('two events to both endpoints', async () => {
+      await boxOf(page, 'Select all rows of this page').click();
+      await run(page, 'Replay', '2 replayed');
+      await receiver.waitFor(8);
+    });
+    await step('the deliveries of one endpoint to it only', async () => {
+      await page.goto(page.url().replace('/events', `/webhooks/${webhooks[0]?.id}`));
+      await boxOf(page, 'Select all rows of this page').click();
+      await bar(page).getByText('4 selected').waitFor();
+      await run(page, 'Replay', '4 replayed');
+      await receiver.waitFor(12);
+      const paths = receiver.received.slice(8).map(({ path }) => path);
+      expect(new Set(paths)).toEqual(new Set(['/hook/a']));
+    });
+    await step('disable both, enable one', async () => {
+      await goTo(page, 'Webhooks');
+      await boxOf(page, 'Select all rows of this page').click();
+      await run(page, 'Disable', '2 disabled');
+      for (const { id } of webhooks) expect((await api.get(`webhooks/${id}`)).status).toBe('disabled');
+      await boxOf(page, /\/b$/).click();
+      await run(page, 'Enable', '1 enabled');
+      expect((await api.get(`webhooks/${webhooks[1]?.id}`)).status).toBe('enabled');
+    });
+  });
+
+  test('of keys is revoked, and of fault plans ended', async (context) => {
+    const { id, applicationId, api } = suite.organization('Settings');
+    const owner = suite.session('owner');
+    for (const name of ['first', 'second'])
+      await owner.post(`${id}/${applicationId}/api_keys`, { name, scopes: ['payments:read'] });
+    const page = await suite.open(context, 'developer', 'Settings', 'keys');
+    await boxOf(page, 'Select first').click();
+    await boxOf(page, 'Select second').click();
+    await run(page, 'Revoke', '2 revoked');
+    const listed = (await owner.get(`${id}/${applicationId}/api_keys`)).data as readonly {
+      name: string;
+      status: string;
+    }[];
+    expect(
+      listed
+        .filter(({ status }) => status === 'revoked')
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['first', 'second']);
+    const fault = { type: 'error', code: 'service_unavailable' };
+    const plan = await api.post('fault_plans', {
+      on: 'requests',
+      fault,
+      count: 5,
+      operations: ['createTransfer'],
+    });
+    await page.goto(page.url().replace('/keys', '/faults'));
+    await boxOf(page, 'Select all rows of this page').click();
+    await run(page, 'End', '1 ended');
+    expect((await api.get(`fault_plans/${plan.id}`)).status).toBe('canceled');
+  });
+
+  test('on a phone has its actions in a menu', async (context) => {
+    const ids = await createPayments('Phone', [null]);
+    const page = await suite.open(context, 'developer', 'Phone', 'payments', {
+      viewport: phone,
+      theme: 'dark',
+    });
+    await boxOf(page, /order-1$/).click();
+    await expectNoOverflow(page, 'a list with a selection on a phone');
+    await expectAccessible(page, 'a list with a selection on a phone');
+    await bar(page).getByRole('button', { name: 'Actions' }).click();
+    await page.getByRole('menuitem', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 1' }).click();
+    await page.getByRole('dialog').getByText('1 canceled').waitFor();
+    expect(await statuses('Phone', ids)).toEqual(['canceled']);
+  });
+
+  test('the header of a long list stays visible, in both themes', async (context) => {
+    await createPayments(
+      'Exports',
+      Array.from({ length: 25 }, () => null),
+    );
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await suite.open(context, 'developer', 'Exports', 'payments', {
+        viewport: { width: 1280, height: 500 },
+        theme,
+      });
+      const header = page.getByRole('columnheader', { name: 'Status' });
+      await page.getByRole('row', { name: /order-1\b/ }).scrollIntoViewIfNeeded();
+      await page.waitForFunction('window.scrollY > 300');
+      expect((await header.boundingBox())?.y).toBe(56);
+      // Rows do not shine through.
+      const color = await page.evaluate("getComputedStyle(document.querySelector('th')).backgroundColor");
+      expect(String(color)).toMatch(/^rgb\(/);
+    }
+  });
+
+  const exported: readonly (readonly [
+    path: string,
+    button: string,
+    file: string,
+    columns: readonly string[],
+  ])[] = [
+    ['ledger', 'Export CSV', 'balances.csv', ['account', 'currency', 'balance']],
+    ['ledger', 'Export trial balance', 'trial-balance.csv', ['currency', 'amount']],
+    ['ledger?tab=entries', 'Export CSV', 'ledger-entries.csv', ['entryId', 'account', 'amount']],
+    ['webhooks', 'Export CSV', 'webhooks.csv', ['id', 'url', 'status']],
+    ['faults', 'Export CSV', 'fault-plans.csv', ['id', 'status', 'fault.type']],
+    ['keys', 'Export CSV', 'api-keys.csv', ['id', 'name', 'scopes']],
+    ['members', 'Export CSV', 'members.csv', ['name', 'email', 'role']],
+    ['applications', 'Export CSV', 'applications.csv', ['id', 'name', 'status']],
+    ['coverage', 'Export CSV', 'coverage.csv', ['kind', 'name', 'count']],
+    ['reconciliation?tab=lines', 'Export CSV', 'reconciliation.csv', ['date', 'result', 'difference']],
+  ];
+
+  test('every list is exported, without secrets', async (context) => {
+    const { api } = suite.organization('Exports');
+    const { id } = await api.post('payments', { amount: 100, currency: 'EUR' });
+    await api.post(`payments/${id}/advance`, { to: 'settled' });
+    const webhook = await api.post('webhooks', { url: 'http://127.0.0.1:9/hook' });
+    const fault = { type: 'error', code: 'service_unavailable' };
+    await api.post('fault_plans', { on: 'requests', fault, count: 1, operations: ['createTransfer'] });
+    const page = await suite.open(context, 'viewer', 'Exports', 'ledger');
+    const [root = ''] = page.url().split('/ledger');
+    for (const [path, button, file, columns] of exported) {
+      await page.goto(`${root}/${path}`);
+      await untilLoaded(page);
+      const lines = await downloaded(page, page.getByRole('button', { name: button, exact: true }), file);
+      expect(lines[0]?.split(','), file).toEqual(expect.arrayContaining([...columns]));
+      expect(lines.length, file).toBeGreaterThan(1);
+      for (const secret of [String(webhook.secret), api.key]) expect(lines.join('\n')).not.toContain(secret);
+    }
+  });
+
+  /** Runs an action of the bar on all that allow it, and closes the results. */
+  async function run(page: Page, label: string, done: string): Promise<void> {
+    await bar(page).getByRole('button', { name: label }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: new RegExp(`^${label} \\d`) }).click();
+    await dialog.getByText(done).waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await bar(page).waitFor({ state: 'detached' });
+  }
+});
+
+const isFocused = (target: Locator) => target.evaluate((one) => one === one.ownerDocument.activeElement);
+
+async function downloaded(page: Page, button: Locator, file: string): Promise<readonly string[]> {
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  expect(download.suggestedFilename()).toBe(file);
+  return (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+}
