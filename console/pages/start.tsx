@@ -27,15 +27,16 @@ export function Start() {
   const { hasKey, hasPayment, hasWebhook, hasDelivery } = useProgress();
   const marks = [true, hasKey, hasPayment, hasWebhook, hasDelivery];
   const done = marks.filter((mark) => mark === true).length;
+  const isLoading = marks.includes(undefined);
   return (
     <>
       <PageHeader
         title="Quick start"
         description={`From an API key to a delivered webhook in five steps.${
-          marks.includes(undefined) ? '' : ` ${done} of ${marks.length} are done.`
+          isLoading ? '' : ` ${done} of ${marks.length} are done.`
         }`}
       />
-      <ol className="max-w-3xl">
+      <ol className="max-w-3xl" aria-busy={isLoading || undefined}>
         <ApplicationStep />
         <KeyStep isDone={hasKey} />
         <Step number={3} title="Create the first payment" isDone={hasPayment}>
@@ -55,7 +56,10 @@ export function Start() {
             the <DocsLink to="/docs/events">event types</DocsLink>.
           </p>
           <div className="empty:hidden">
-            <OpenInboxButton label="Open webhook inbox" variant={hasWebhook ? 'plain' : 'primary'} />
+            <OpenInboxButton
+              label="Open webhook inbox"
+              variant={hasWebhook === false ? 'primary' : 'plain'}
+            />
           </div>
           <p className="text-muted">
             Or send the events to your own server. Use a URL that accepts POST requests. The response contains
@@ -110,7 +114,11 @@ function KeyStep({ isDone }: { readonly isDone: boolean | undefined }) {
       <CodeBlock code="export SANDBANK_API_KEY=sbk_sandbox_…" title="Shell" what="command" />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         {mayCreate ? (
-          <Anchor to="keys" search={{ create: '1' }} className={buttonClass(isDone ? 'plain' : 'primary')}>
+          <Anchor
+            to="keys"
+            search={{ create: '1' }}
+            className={buttonClass(isDone === false ? 'primary' : 'plain')}
+          >
             {isDone ? 'Create another key' : 'Create a key'}
           </Anchor>
         ) : (

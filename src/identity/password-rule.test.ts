@@ -10,6 +10,7 @@ describe('a common password is refused', () => {
     ['Password1234!'],
     ['P@ssw0rd1234'],
     ['p4$$w0rd2024'],
+    ['P@ssw0rd2024!'],
     ['pass word 1234'],
     ['passwordpassword'],
     ['password-password'],

@@ -25,7 +25,8 @@ export function refuseWeakPassword(password: string, chooser: Chooser, param: st
       message: 'The password contains your name or email address. Choose another one.',
       param,
     });
-  const isCommon = [text, withoutSubstitutions(withoutRuns(text))].some((one) => remainingOf(one) < remainingMin);
+  const rest = withoutYears(withoutRuns(text));
+  const isCommon = [rest, withoutSubstitutions(rest)].some((one) => remainingOf(one) < remainingMin);
   return isCommon ? refuse('password_too_weak', { param }) : undefined;
 }
 
@@ -51,11 +52,14 @@ function withoutSubstitutions(text: string): string {
 
 /** The number of distinct characters that are not part of something common. */
 function remainingOf(text: string): number {
-  let rest = withoutRuns(text);
+  let rest = text;
   // A space separates what remains, so that its parts do not form another term.
   for (const term of guessableTerms) rest = rest.replaceAll(term, ' ');
-  rest = rest.replace(/(?:19|20)\d\d/g, ' ');
   return new Set(rest.replaceAll(' ', '')).size;
+}
+
+function withoutYears(text: string): string {
+  return text.replace(/(?:19|20)\d\d/g, ' ');
 }
 
 function withoutRuns(text: string): string {

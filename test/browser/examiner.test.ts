@@ -53,8 +53,8 @@ describeInBrowser('receiver examiner', () => {
     const [webhook] = await suite.organization('Acme').api.list('webhooks');
     return suite.open(context, who, 'Acme', `webhooks/${webhook?.id}`, { viewport });
   }
-  const examine = (page: Page, name = 'Examine receiver') =>
-    page.getByRole('button', { name, exact: true }).click();
+  // With the report of an earlier examination on the page, the button has the other name.
+  const examine = (page: Page) => page.getByRole('button', { name: /^Examine (receiver|again)$/ }).click();
   const reportOf = (page: Page) => page.getByRole('region', { name: 'Report' });
 
   for (const viewport of [desktop, phone])
@@ -79,7 +79,7 @@ describeInBrowser('receiver examiner', () => {
       await expectAccessible(page, 'the report');
       await expectNoOverflow(page, 'the report');
       acceptsOldSignatures = false;
-      await examine(page, 'Examine again');
+      await examine(page);
       await report.getByText('Grade A').waitFor();
       expect(await report.innerText()).toContain('No findings.');
       // The examination is not recorded among the deliveries.
@@ -101,8 +101,8 @@ describeInBrowser('receiver examiner', () => {
     await page.getByLabel('Event type', { exact: true }).first().selectOption('refund.succeeded');
     const before = receiver.handled.length;
     await examine(page);
+    await reportOf(page).getByText('2 passed').waitFor();
     await reportOf(page).getByText('Grade A').waitFor();
-    expect(await reportOf(page).innerText()).toContain('2 passed');
     const types = receiver.handled
       .slice(before)
       .map(({ rawBody }) => JSON.parse(rawBody.toString('utf8')).type);
@@ -120,9 +120,9 @@ describeInBrowser('receiver examiner', () => {
     expect(text).toContain('1 failed');
   });
 
-  test('a viewer does not see the panel', async (context) => {
+  test('a viewer sees the last report and cannot examine', async (context) => {
     const page = await open(context, 'viewer');
-    await page.getByRole('heading', { name: 'Configuration' }).waitFor();
-    expect(await page.getByText('Examine receiver').count()).toBe(0);
+    await reportOf(page).waitFor();
+    expect(await page.getByRole('button', { name: /^Examine/ }).count()).toBe(0);
   });
 });
