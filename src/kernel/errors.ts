@@ -254,8 +254,8 @@ export const errorCatalogue = {
   ),
   webhook_signature_invalid: entry(
     401,
-    'There is no such inbox, or the signature of the request is missing or not valid.',
-    'An inbox accepts only the deliveries of its own webhook, signed with its secret.',
+    'The inbox does not exist, or the request signature is missing or invalid.',
+    'Only Sandbank sends requests to an inbox. Send a test event to the webhook instead.',
     unauthenticated,
   ),
   replay_running: entry(

@@ -85,7 +85,7 @@ describe.each(databaseKinds)('restoring a snapshot on %s', (kind) => {
     await expectSound();
   });
 
-  test('a copy shows the time of its own creation', async () => {
+  test('a copy shows when it was created', async () => {
     const { createdAt: original } = ok(await acme.admin.get(`${acme.orgId}/organization`));
     const fork = ok(await acme.admin.post(`${acme.orgId}/fork`, { name: 'Copy' })) as Restored;
     const { body: restored } = await restore(acme.admin, { into: 'new', name: 'Restored later' });

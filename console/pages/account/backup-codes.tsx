@@ -3,7 +3,7 @@ import type { BackupCodes } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, PasswordInput } from '../../parts/field.tsx';
+import { ConfirmPassword } from '../confirm-password.tsx';
 import { useSecretWrite } from '../secret.tsx';
 
 /** The backup codes, which only this response shows. */
@@ -58,13 +58,7 @@ export function NewBackupCodes({ onClose }: { readonly onClose: () => void }) {
       isBusy={regenerate.isBusy}
       problem={regenerate.problem}
     >
-      <Field label="Password" missing={password === '' ? 'Enter your password.' : undefined}>
-        <PasswordInput
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-      </Field>
+      <ConfirmPassword value={password} onChange={setPassword} />
     </Dialog>
   );
 }

@@ -2,8 +2,9 @@ import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, PasswordInput, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
+import { ConfirmPassword } from '../confirm-password.tsx';
 
 /** The address that the person signs in with, and a dialog to change it. */
 export function ChangeEmail({ email }: { readonly email: string }) {
@@ -56,19 +57,7 @@ function EmailDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
       </Field>
-      <Field
-        label="Password"
-        missing={password === '' ? 'Enter your password.' : undefined}
-        problem={change.problem}
-        param="password"
-      >
-        <PasswordInput
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-      </Field>
+      <ConfirmPassword value={password} onChange={setPassword} problem={change.problem} />
     </Dialog>
   );
 }

@@ -7,10 +7,11 @@ import type { Passkey, PasskeyOptions } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, PasswordInput, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
+import { ConfirmPassword } from '../confirm-password.tsx';
 import { createPasskey, hasPasskeys } from './web-authn.ts';
 
 /** The passkeys of the person, and a dialog to add one. */
@@ -102,19 +103,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
       </Field>
-      <Field
-        label="Password"
-        missing={password === '' ? 'Enter your password.' : undefined}
-        problem={add.error}
-        param="password"
-      >
-        <PasswordInput
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-      </Field>
+      <ConfirmPassword value={password} onChange={setPassword} problem={add.error} />
     </Dialog>
   );
 }

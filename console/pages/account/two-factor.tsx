@@ -6,10 +6,11 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, PasswordInput } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useToast } from '../../parts/toast.tsx';
+import { ConfirmPassword } from '../confirm-password.tsx';
 import { useSecretWrite } from '../secret.tsx';
 import { BackupCodeList, NewBackupCodes } from './backup-codes.tsx';
 import { QrCode } from './qr-code.tsx';
@@ -65,13 +66,7 @@ function TurnOff({ onClose }: { readonly onClose: () => void }) {
       isBusy={disable.isBusy}
       problem={disable.problem}
     >
-      <Field label="Password" missing={password === '' ? 'Enter your password.' : undefined}>
-        <PasswordInput
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-      </Field>
+      <ConfirmPassword value={password} onChange={setPassword} />
     </Dialog>
   );
 }
@@ -101,13 +96,7 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
         isBusy={enable.isBusy}
         problem={enable.problem}
       >
-        <Field label="Password" missing={password === '' ? 'Enter your password.' : undefined}>
-          <PasswordInput
-            autoComplete="current-password"
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-          />
-        </Field>
+        <ConfirmPassword value={password} onChange={setPassword} />
       </Dialog>
     );
   }

@@ -34,20 +34,33 @@ export function ConfirmName(props: ConfirmNameProps) {
       problem={problemOutsideFields(problem, ['name'])}
     >
       {children}
-      <Field
-        label={`Type ${name} to confirm`}
-        missing={typed === name ? undefined : `Type ${name} exactly as it is written here.`}
-        problem={problem}
-        param="name"
-      >
-        <Input
-          required
-          maxLength={200}
-          autoComplete="off"
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-      </Field>
+      <ConfirmNameField name={name} value={typed} onChange={setTyped} problem={problem} />
     </Dialog>
+  );
+}
+
+export interface ConfirmNameFieldProps {
+  readonly name: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly problem: ApiProblem | null;
+}
+
+export function ConfirmNameField({ name, value, onChange, problem }: ConfirmNameFieldProps) {
+  return (
+    <Field
+      label={`Type ${name} to confirm`}
+      missing={value === name ? undefined : `Type ${name} exactly as it is written here.`}
+      problem={problem}
+      param="name"
+    >
+      <Input
+        required
+        maxLength={200}
+        autoComplete="off"
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </Field>
   );
 }

@@ -8,6 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { RadioCards } from '../radio-cards.tsx';
+import { ConfirmNameField } from './confirm-name.tsx';
 import { CopyCreated, secretsOf } from './copy-created.tsx';
 
 export interface RestoreSnapshotProps {
@@ -73,20 +74,7 @@ export function RestoreSnapshot({ name, onClose }: RestoreSnapshotProps) {
           />
         </Field>
       ) : (
-        <Field
-          label={`Type ${name} to confirm`}
-          missing={typed === name ? undefined : `Type ${name} exactly as it is written here.`}
-          problem={problem}
-          param="name"
-        >
-          <Input
-            required
-            maxLength={200}
-            autoComplete="off"
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-          />
-        </Field>
+        <ConfirmNameField name={name} value={typed} onChange={setTyped} problem={problem} />
       )}
     </Dialog>
   );

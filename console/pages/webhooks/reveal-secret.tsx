@@ -4,8 +4,9 @@ import { useAllowed } from '../../frame/session.tsx';
 import type { WebhookSecret } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, PasswordInput, problemOutsideFields } from '../../parts/field.tsx';
+import { problemOutsideFields } from '../../parts/field.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
+import { ConfirmPassword } from '../confirm-password.tsx';
 import { useSecretWrite } from '../secret.tsx';
 
 const shownMs = 60_000;
@@ -68,19 +69,12 @@ function RevealSecret({ id, onClose }: { readonly id: string; readonly onClose: 
       isBusy={reveal.isBusy}
       problem={isWrong ? null : problemOutsideFields(reveal.problem, ['password'])}
     >
-      <Field
-        label="Password"
-        missing={password === '' ? 'Enter your password.' : undefined}
-        error={isWrong ? reveal.problem?.message : undefined}
+      <ConfirmPassword
+        value={password}
+        onChange={setPassword}
         problem={reveal.problem}
-        param="password"
-      >
-        <PasswordInput
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-      </Field>
+        error={isWrong ? reveal.problem?.message : undefined}
+      />
     </Dialog>
   );
 }
