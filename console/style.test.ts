@@ -55,7 +55,7 @@ const surfaces = ['ground', 'surface', 'raised', 'sunken', 'hover'];
 
 /** Text colors, each with the backgrounds on which components put it. Icons beside text have the same pairs. */
 const text: Readonly<Record<string, readonly string[]>> = {
-  // The soft colors behind `ink` are selections (::selection, radio-group.tsx, radio-cards.tsx) and chart cursors.
+  // The soft colors behind `ink` are selections (::selection, radio-cards.tsx) and chart cursors.
   ink: [...surfaces, 'accent-soft', 'quiet-soft'],
   muted: [...surfaces, 'accent-soft', 'quiet-soft'],
   // Also placeholders, and disabled controls, which WCAG exempts.
