@@ -83,7 +83,7 @@ interface ShellProps {
 
 const content = 'mx-auto max-w-[76rem] px-4 sm:px-8';
 
-/** The page is rendered at once, so that it loads its data, and shown when no strip above it moves it any more. */
+/** The page is rendered at once, so that it loads its data, and shown together with the strips above it, so that they do not move it. */
 function Shell({ applications, selected, isLoading, children }: ShellProps) {
   const areStripsKnown = useStripsKnown();
   const isShown = !isLoading && (areStripsKnown || selected === undefined);
@@ -106,7 +106,7 @@ function Shell({ applications, selected, isLoading, children }: ShellProps) {
           onDrawer={() => setDrawerOpen(true)}
           onSearch={() => setPaletteOpen(true)}
         />
-        {selected === undefined ? null : <Strips />}
+        {isShown && selected !== undefined ? <Strips /> : null}
         {isShown ? null : (
           <div className={`${content} pt-6`}>
             <PageSkeleton />

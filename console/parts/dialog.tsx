@@ -106,11 +106,7 @@ export function Dialog(props: DialogProps) {
               <div className="flex flex-col gap-4">{children}</div>
             )}
           </div>
-          {problem ? (
-            <div className="max-h-[40%] shrink-0 overflow-y-auto px-5 pb-3">
-              <ProblemBanner problem={problem} />
-            </div>
-          ) : null}
+          <PinnedProblem problem={problem} />
           {code.panel ? <div className="shrink-0 border-t px-5 py-3">{code.panel}</div> : null}
           {onSubmit || footer ? (
             <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">
@@ -133,6 +129,16 @@ export function Dialog(props: DialogProps) {
         </RadixDialog.Content>
       </RadixDialog.Portal>
     </RadixDialog.Root>
+  );
+}
+
+/** Above the footer and outside of what scrolls: a long form does not hide it. */
+function PinnedProblem({ problem }: { readonly problem: ApiProblem | null | undefined }) {
+  if (!problem) return null;
+  return (
+    <div className="max-h-[40%] shrink-0 overflow-y-auto px-5 pb-3">
+      <ProblemBanner problem={problem} />
+    </div>
   );
 }
 
@@ -159,13 +165,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={shade} />
         <AlertDialog.Content className={classes(sheet, widths.small)} onCloseAutoFocus={returnFocus}>
-          <div className="flex flex-col gap-3 px-5 pt-4 pb-5">
+          <div className="flex min-h-0 flex-col gap-3 overflow-y-auto px-5 pt-4 pb-5">
             <AlertDialog.Title className="text-lg font-semibold">{props.title}</AlertDialog.Title>
             <AlertDialog.Description asChild>
               <div className="text-base text-muted">{props.children}</div>
             </AlertDialog.Description>
-            {props.problem ? <ProblemBanner problem={props.problem} /> : null}
           </div>
+          <PinnedProblem problem={props.problem} />
           {code.panel ? <div className="shrink-0 border-t px-5 py-3">{code.panel}</div> : null}
           <div className="flex justify-end gap-2 border-t px-5 py-3">
             {code.button ? <span className="mr-auto">{code.button}</span> : null}

@@ -1,10 +1,10 @@
-/** All forms behave in the same way: the submit button is enabled, and shows what is missing. */
+/** All forms behave in the same way: the submit button is enabled and shows what is missing, and errors are in view. */
 import { expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
 import { useConsole } from './console.ts';
 
 describeInBrowser('forms', () => {
-  const suite = useConsole({ organizations: ['Acme'] });
+  const suite = useConsole({ organizations: ['Acme', 'Archived'] });
 
   /** The page, the buttons that lead to the form, its submit button, and the first field that is missing. */
   const forms = [
@@ -32,4 +32,26 @@ describeInBrowser('forms', () => {
       await dialog.locator('[aria-invalid=true]:focus').waitFor();
       expect(await dialog.getByLabel(field).first().getAttribute('aria-invalid')).toBe('true');
     });
+
+  test('an error of a form that is longer than the window is above the footer, in view', async (context) => {
+    const viewport = { width: 1280, height: 560 };
+    const page = await suite.open(context, 'owner', 'Archived', 'payments', { viewport });
+    await page.getByRole('button', { name: 'Create payment' }).first().click();
+    const dialog = page.getByRole('dialog', { name: 'Create payment' });
+    await dialog.getByLabel(/^Amount in/).fill('12.50');
+    const fields = dialog.locator('form').locator('..');
+    const isLonger = await fields.evaluate((one) => one.scrollHeight > one.clientHeight);
+    expect(isLonger, 'the form has to scroll for this test').toBe(true);
+    // In an archived application nothing can be created: an error that belongs to no field.
+    const { id, applicationId } = suite.organization('Archived');
+    await suite.session('owner').post(`${id}/applications/${applicationId}/archive`);
+    const submit = dialog.getByRole('button', { name: 'Create payment' });
+    await submit.click();
+    const error = await dialog.getByRole('alert').boundingBox();
+    const footer = await submit.boundingBox();
+    const [top, bottom] = [error?.y ?? -1, (error?.y ?? 0) + (error?.height ?? Number.NaN)];
+    expect(top).toBeGreaterThanOrEqual(0);
+    expect(bottom).toBeLessThanOrEqual(footer?.y ?? 0);
+    expect((footer?.y ?? 0) + (footer?.height ?? 0)).toBeLessThanOrEqual(viewport.height);
+  });
 });

@@ -78,6 +78,26 @@ describeInBrowser('the frame', () => {
     });
   });
 
+  test('the application is greyed on pages of the whole organization, which says what it is used for', async (context) => {
+    const page = await suite.open(context, 'viewer', 'Badges', 'payments');
+    const switcher = page.getByRole('button', { name: /^Organization and application: / });
+    const read = async () => ({
+      title: await switcher.getAttribute('title'),
+      colour: await switcher
+        .getByText('Web shop')
+        .evaluate((name) => name.ownerDocument.defaultView?.getComputedStyle(name).color),
+    });
+    const onPayments = await read();
+    expect(onPayments.title).toBe(
+      'This page shows all applications. Web shop is used for the clock and for what you create.',
+    );
+    await navigation(page).getByRole('link', { name: 'API keys' }).click();
+    await page.getByRole('heading', { level: 1, name: 'API keys' }).waitFor();
+    const onKeys = await read();
+    expect(onKeys.title).toBeNull();
+    expect(onKeys.colour).not.toBe(onPayments.colour);
+  });
+
   test('the sidebar counts open disputes, active faults and webhooks that failed', async (context) => {
     const { api } = suite.organization('Badges');
     const receiver = await openReceiver((_received, response) => response.writeHead(410).end());

@@ -140,6 +140,37 @@ describeInBrowser('lists and amounts', () => {
     });
   });
 
+  test('the filters of a list are on one row of a desktop, and no column is cut off without a hint', async (context) => {
+    const { api } = suite.organization('Filters');
+    await api.post('payments', {
+      amount: 100,
+      currency: 'EUR',
+      description: 'A description that needs a lot of room',
+    });
+    for (const [width, rowsMax] of [
+      [1024, 2],
+      [1440, 1],
+      [1920, 1],
+    ] as const) {
+      const viewport = { width, height: 900 };
+      const page = await suite.open(context, 'developer', 'Filters', 'payments', { viewport });
+      const chips = page.getByRole('search', { name: 'Filters' }).locator(':scope > *');
+      const middles = await chips.evaluateAll((all) =>
+        all.map((one) => one.getBoundingClientRect()).map(({ y, height }) => Math.round(y + height / 2)),
+      );
+      expect(middles.length).toBeGreaterThan(3);
+      expect(new Set(middles).size, `rows of filters at ${width} px`).toBeLessThanOrEqual(rowsMax);
+      const created = page.getByRole('columnheader', { name: 'Created' });
+      const box = await created.boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? 0), `the last column at ${width} px`).toBeLessThanOrEqual(width);
+      const overflow = await page.getByRole('table', { name: 'Payments' }).evaluate((table) => {
+        const region = table.closest('[tabindex]') ?? table.parentElement;
+        return region === null ? 0 : region.scrollWidth - region.clientWidth;
+      });
+      expect(overflow, `hidden width of the table at ${width} px`).toBeLessThanOrEqual(0);
+    }
+  });
+
   test('Back after creating a record shows the list without the form', async (context) => {
     const page = await suite.open(context, 'developer', 'History', 'customers');
     await page.getByRole('button', { name: 'Create customer' }).click();

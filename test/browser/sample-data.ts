@@ -5,7 +5,7 @@ const password = 'correct horse battery';
 export const owner = { email: 'olga@acme.test', password };
 export const viewer = { email: 'vera@acme.test', password };
 
-const key = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01';
+export const key = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01';
 const scopes = ['payments', 'customers', 'transfers', 'webhooks'].flatMap((name) => [
   `${name}:read`,
   `${name}:write`,

@@ -13,7 +13,7 @@
  * - **Check the effect.** A flow ends with a check through the API, the webhook receiver or the database. A toast only
  *   shows that the page believes in success.
  * - **Wait for signals.** `untilLoaded(page)` and `locator.waitFor()` wait for what the user sees. Do not wait for time
- *   or for `networkidle`. Every wait is limited to 60 s, which only a page that hangs reaches.
+ *   or for `networkidle`. Every wait has a limit (`waitMs`), which only a page that hangs reaches.
  * - **No complaints.** A test fails if its tab logged an error or a warning, a script threw, or the content security
  *   policy blocked something. Responses with a 4xx status are expected and do not count.
  * - **Failures explain themselves.** When a test fails, the screenshot, the HTML and the console messages of its tabs and
@@ -31,7 +31,7 @@ import type { ServerProcess } from './processes.ts';
 export const describeInBrowser = describe.skipIf(inject('chromium') === '');
 
 /** For pages that hang: a step that usually takes 0.2 s can take 15 s on a busy machine. */
-export const waitMs = 240_000;
+export const waitMs = 30_000;
 
 const serverLogCharacters = 50_000;
 

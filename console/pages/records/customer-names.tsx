@@ -23,13 +23,18 @@ export function CustomerNamesProvider({
   return <NamesContext value={names}>{children}</NamesContext>;
 }
 
-/** A cell with the name of a customer, which links to its page. */
+/** A cell with the name of a customer, which links to its page. Its width is fixed: names arrive after the rows, which must not move. */
 export function CustomerCell({ id }: { readonly id: string | null }) {
   const names = useContext(NamesContext);
-  if (id === null) return <span className="text-faint">—</span>;
+  if (id === null) return <span className="block w-36 text-faint">—</span>;
+  const name = names.get(id);
   return (
-    <Anchor to={`customers/${id}`} className="relative z-10 hover:text-accent hover:underline">
-      {names.get(id) ?? `${id.slice(0, 8)}…`}
+    <Anchor
+      to={`customers/${id}`}
+      {...(name === undefined ? {} : { title: name })}
+      className="relative z-10 block w-36 truncate hover:text-accent hover:underline"
+    >
+      {name ?? `${id.slice(0, 8)}…`}
     </Anchor>
   );
 }
