@@ -31,7 +31,7 @@ import type { ServerProcess } from './processes.ts';
 export const describeInBrowser = describe.skipIf(inject('chromium') === '');
 
 /** For pages that hang: a step that usually takes 0.2 s can take 15 s on a busy machine. */
-export const waitMs = 30_000;
+export const waitMs = 240_000;
 
 const serverLogCharacters = 50_000;
 
