@@ -81,7 +81,7 @@ interface ShellProps {
   readonly children: ReactNode;
 }
 
-const content = 'mx-auto max-w-[76rem] px-4 sm:px-8';
+const content = 'mx-auto max-w-[76rem] px-4 sm:px-8 2xl:max-w-[90rem]';
 
 /** The page is rendered at once, so that it loads its data, and shown together with the strips above it, so that they do not move it. */
 function Shell({ applications, selected, isLoading, children }: ShellProps) {

@@ -1,6 +1,7 @@
 import { useLocation } from '@tanstack/react-router';
 import { LibraryBig, X } from 'lucide-react';
 import { Dialog } from 'radix-ui';
+import { useEffect, useRef } from 'react';
 import markUrl from '../mark.svg';
 import { Anchor } from '../parts/anchor.tsx';
 import { IconButton } from '../parts/button.tsx';
@@ -119,8 +120,13 @@ interface ItemProps {
 
 function Item({ item, isCurrent, badge, onNavigate }: ItemProps) {
   const Icon = item.icon;
+  const ref = useRef<HTMLLIElement>(null);
+  // In a low window the current page may be below the visible part of the list.
+  useEffect(() => {
+    if (isCurrent) ref.current?.scrollIntoView({ block: 'nearest' });
+  }, [isCurrent]);
   return (
-    <li>
+    <li ref={ref}>
       <Anchor
         to={item.to}
         {...(onNavigate ? { onClick: onNavigate } : {})}

@@ -45,7 +45,10 @@ function ClockStrip() {
   if (text === 'Real time.') return null;
   return (
     <Strip label="Application clock" icon={<Clock3 aria-hidden size={14} />} tone="bg-note-soft text-note">
-      <span>Application clock: {text.charAt(0).toLowerCase() + text.slice(1)}</span>
+      <span>
+        <span className="max-sm:hidden">Application clock</span>
+        <span className="sm:hidden">Clock</span>: {text.charAt(0).toLowerCase() + text.slice(1)}
+      </span>
       {mayWrite ? (
         <button
           type="button"

@@ -58,7 +58,7 @@ const columns: readonly Column<AuditEntry>[] = [
   },
   {
     header: 'IP address',
-    isMinor: true,
+    isExtra: true,
     cell: ({ ip }) =>
       ip === null ? <span className="text-faint">—</span> : <span className="font-mono text-xs">{ip}</span>,
   },
@@ -75,7 +75,7 @@ const noFilters = Object.fromEntries(names.map((name) => [name, '']));
 /** A viewer without permission leaves a row for each read, which would hide the changes: they have a separate tab. */
 const tabs = [
   { kind: 'change', label: 'Changes' },
-  { kind: 'read', label: 'Rejected reads' },
+  { kind: 'read', label: 'Refused reads' },
   { kind: 'all', label: 'All' },
 ] as const;
 type Tab = (typeof tabs)[number]['kind'];
@@ -96,7 +96,7 @@ export function Audit() {
         title="Audit"
         description={
           <>
-            Who did what in all applications of the organization, accepted or rejected. A hash chain detects
+            Who did what in all applications of the organization, accepted or refused. A hash chain detects
             later changes. Your own sign-ins, with failed attempts, are in your{' '}
             <Anchor to="/account">security history</Anchor>.
           </>

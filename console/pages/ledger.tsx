@@ -166,7 +166,7 @@ function BalanceList({ query, hasZeros }: { readonly query: Filter; readonly has
   if (problem && data === undefined) return <ProblemBanner problem={problem} onRetry={refresh} />;
   if (isLoading || data === undefined) {
     return (
-      <div role="status" className="grid gap-5 lg:grid-cols-2">
+      <div role="status" className="grid gap-5 xl:grid-cols-2">
         <span className="sr-only">Loading the balances</span>
         <Skeleton className="h-64 w-full" />
         <Skeleton className="h-64 w-full" />

@@ -94,14 +94,14 @@ function Content({ overview, attention, events, filters, onCurrency }: ContentPr
   return (
     <div className="flex flex-col gap-4">
       {isQuiet ? null : <Tiles overview={overview} />}
-      <div className="grid gap-4 lg:grid-cols-3">
-        <AttentionCard {...attention} className="lg:col-start-3 lg:row-start-1" />
+      <div className="grid gap-4 xl:grid-cols-3">
+        <AttentionCard {...attention} className="xl:col-start-3 xl:row-start-1" />
         {isQuiet ? (
           <NothingInRange overview={overview} filters={filters} />
         ) : (
           <VolumeChart overview={overview} currency={filters.currency} onCurrency={onCurrency} />
         )}
-        <RecentEventsCard events={events} className="lg:col-span-2" />
+        <RecentEventsCard events={events} className="xl:col-span-2" />
         {isQuiet ? null : (
           <>
             <StatusChart overview={overview} />
@@ -124,7 +124,7 @@ function NothingInRange({ overview, filters }: Pick<ContentProps, 'overview' | '
   const { range, time } = overview;
   const other = time === 'sandbox' ? 'real' : 'sandbox';
   return (
-    <div className="rounded-lg border bg-surface lg:col-span-2 lg:row-start-1">
+    <div className="rounded-lg border bg-surface xl:col-span-2 xl:row-start-1">
       <EmptyState
         icon={<ChartNoAxesColumn aria-hidden size={20} />}
         title={`No payments in the last ${rangeLabels[range]}`}
@@ -152,8 +152,8 @@ function Loading() {
     <div role="status" className="flex flex-col gap-4">
       <span className="sr-only">Loading the overview</span>
       <TilesSkeleton />
-      <div className="grid gap-4 lg:grid-cols-3">
-        <Skeleton className="h-80 w-full lg:col-span-2" />
+      <div className="grid gap-4 xl:grid-cols-3">
+        <Skeleton className="h-80 w-full xl:col-span-2" />
         <Skeleton className="h-80 w-full" />
       </div>
     </div>

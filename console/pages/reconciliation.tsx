@@ -62,7 +62,7 @@ function Mismatches({ data }: { readonly data: ReconciliationRecord | undefined 
   const wrong = results.filter((result) => result !== 'matched' && data.counts[result] > 0);
   return (
     <div className="flex flex-col gap-5">
-      <div className="grid items-start gap-5 lg:grid-cols-2">
+      <div className="grid items-start gap-5 xl:grid-cols-2">
         <DayChart />
         <Totals totals={data.totals} />
       </div>

@@ -186,6 +186,29 @@ export function FilterText({
   );
 }
 
+/** One day, as the API expects it: a date without a time. */
+export function FilterDay({ label, value, onChange }: FilterProps) {
+  const id = useId();
+  return (
+    <Chip label={label} shown={value} onClear={() => onChange('')}>
+      {() => (
+        <div className="flex flex-col gap-2">
+          <label htmlFor={id} className="text-sm font-medium">
+            {label}
+          </label>
+          <input
+            id={id}
+            type="date"
+            className="control"
+            value={value ?? ''}
+            onChange={(event) => onChange(event.currentTarget.value)}
+          />
+        </div>
+      )}
+    </Chip>
+  );
+}
+
 export interface FilterDatesProps {
   readonly label: string;
   /** The first and the last instant. */

@@ -13,7 +13,7 @@ export interface KeyValueProps {
 /** A record's fields as a description list. */
 export function KeyValue({ items, isWide = false, isNarrow = false }: KeyValueProps) {
   return (
-    <dl className={classes('grid gap-x-10 text-base', isWide && 'lg:grid-cols-2')}>
+    <dl className={classes('grid gap-x-10 text-base', isWide && 'xl:grid-cols-2')}>
       {items.map(([name, value]) => (
         <div
           key={name}

@@ -18,7 +18,7 @@ export interface PageHeaderProps {
 /** The first element of every page, also while loading: navigation moves the focus to its h1. */
 export function PageHeader({ title, badge, description, actions, parent, heading }: PageHeaderProps) {
   return (
-    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-6 gap-y-3 lg:flex-nowrap">
       <title>{`${title} · Sandbank`}</title>
       <div className="min-w-0">
         {parent === undefined ? null : (
@@ -42,7 +42,9 @@ export function PageHeader({ title, badge, description, actions, parent, heading
           <div className="mt-1 max-w-[42rem] text-muted [overflow-wrap:anywhere]">{description}</div>
         )}
       </div>
-      {actions === undefined ? null : <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      {actions === undefined ? null : (
+        <div className="flex flex-wrap items-center gap-2 lg:shrink-0">{actions}</div>
+      )}
     </header>
   );
 }

@@ -43,7 +43,7 @@ export function Time({
       title={distance === undefined ? full : `${full} (${distance})`}
       className="tabular-nums"
     >
-      <span className="whitespace-nowrap">{text}</span>
+      <span className={show === 'stamp' || show === 'relative' ? 'whitespace-nowrap' : ''}>{text}</span>
       {show === 'both' && distance !== undefined ? (
         <span className="whitespace-nowrap text-faint"> · {distance}</span>
       ) : null}

@@ -197,7 +197,7 @@ describeInBrowser('overview', () => {
     await table.getByText('payments.create').waitFor();
     expect(await table.getByText('listInvitations').count()).toBe(0);
     await step('rejected reads', async () => {
-      await tab('Rejected reads').click();
+      await tab('Refused reads').click();
       await table.getByText('listInvitations').waitFor();
       await table.getByText('payments.create').waitFor({ state: 'detached' });
     });

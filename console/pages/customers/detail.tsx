@@ -99,6 +99,11 @@ function Aside({ customer }: { readonly customer: Customer }) {
   );
 }
 
+/** In the narrow column beside the details, and without what is the same in every row. */
+const columns = paymentColumns
+  .filter(({ header }) => !['Customer', 'Id', 'Method'].includes(header))
+  .map((column) => (column.header === 'Description' ? { ...column, isExtra: true } : column));
+
 function CustomerPayments({ customer }: { readonly customer: Customer }) {
   const mayPay = useAllowed('developer') && customer.status === 'active';
   const [isCreating, setCreating] = useState(false);
@@ -121,7 +126,7 @@ function CustomerPayments({ customer }: { readonly customer: Customer }) {
       </div>
       <Table
         caption="Payments of this customer"
-        columns={paymentColumns.filter(({ header }) => header !== 'Id' && header !== 'Method')}
+        columns={columns}
         rows={list.rows}
         rowKey={({ id }) => id}
         rowLink={({ id }) => `payments/${id}`}

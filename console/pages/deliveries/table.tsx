@@ -97,8 +97,8 @@ const columns: readonly Column<Delivery>[] = [
         </span>
       ),
   },
-  { header: 'Attempts', isMinor: true, align: 'right', cell: ({ attemptCount }) => attemptCount },
-  { header: 'Trigger', isMinor: true, cell: ({ trigger }) => triggerLabel(trigger) },
+  { header: 'Attempts', isExtra: true, align: 'right', cell: ({ attemptCount }) => attemptCount },
+  { header: 'Trigger', isExtra: true, cell: ({ trigger }) => triggerLabel(trigger) },
   {
     header: 'Next attempt',
     isMinor: true,

@@ -86,7 +86,7 @@ const facts: readonly Column<ListedApiKey>[] = [
     header: 'Scopes',
     isMinor: true,
     cell: ({ scopes, mayReset }) => (
-      <span className="block max-w-56 whitespace-normal">
+      <span className="block w-max max-w-56 whitespace-normal">
         <ScopeSummary scopes={scopes} />
         {mayReset ? <span className="block text-xs text-muted">May reset the organization</span> : null}
       </span>

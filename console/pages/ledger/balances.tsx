@@ -22,7 +22,7 @@ export function BalanceCards({
 }) {
   if (balances.trialBalance.length === 0) return <NoBalances isRecordScope={isRecordScope} />;
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-2">
+    <div className="grid items-start gap-5 xl:grid-cols-2">
       {balances.trialBalance.map(({ currency, amount }) => {
         const rows = balances.accounts
           .filter((row) => row.currency === currency && (hasZeros || BigInt(row.balance) !== 0n))

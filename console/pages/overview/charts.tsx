@@ -46,7 +46,7 @@ export function VolumeChart({
           ? 'Requested amounts'
           : `${pluralize(sum.count, `${currency} payment`)}, requested amounts`
       }
-      className="lg:col-span-2 lg:row-start-1"
+      className="xl:col-span-2 xl:row-start-1"
       controls={
         totals.length > 1 ? (
           <Select

@@ -45,7 +45,7 @@ function Tile({ label, value, hint, trend }: TileProps) {
   );
 }
 
-const grid = 'grid grid-cols-2 gap-3 lg:grid-cols-3';
+const grid = 'grid grid-cols-2 gap-3 xl:grid-cols-3';
 // A monthly total may be wider than a phone.
 const wrapping = 'whitespace-normal! [overflow-wrap:anywhere]';
 

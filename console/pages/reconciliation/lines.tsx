@@ -6,14 +6,13 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { Card } from '../../parts/card.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
-import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { FilterBar, FilterDay, FilterSelect } from '../../parts/filter-bar.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { ShortLink } from '../log/short-link.tsx';
-import { DayFilter } from './day-filter.tsx';
 import { Difference, meanings, results } from './results.tsx';
 
 const columns: readonly Column<ReconciliationLine>[] = [
@@ -27,7 +26,7 @@ const columns: readonly Column<ReconciliationLine>[] = [
   },
   {
     header: 'Provider',
-    isMinor: true,
+    isExtra: true,
     cell: ({ provider, providerTransactionId }) => (
       <span className="block text-xs" title={providerTransactionId}>
         {sentenceCase(provider)}
@@ -140,7 +139,7 @@ export function Lines({ currencies }: { readonly currencies: readonly string[] }
           onChange={(result) => setFilters({ result })}
           options={results.map((value) => ({ value, label: sentenceCase(value) }))}
         />
-        <DayFilter value={filters.date} onChange={(date) => setFilters({ date })} />
+        <FilterDay label="Day" value={filters.date} onChange={(date) => setFilters({ date })} />
         <FilterSelect
           label="Currency"
           value={filters.currency}

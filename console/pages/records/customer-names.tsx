@@ -26,13 +26,13 @@ export function CustomerNamesProvider({
 /** A cell with the name of a customer, which links to its page. Its width is fixed: names arrive after the rows, which must not move. */
 export function CustomerCell({ id }: { readonly id: string | null }) {
   const names = useContext(NamesContext);
-  if (id === null) return <span className="block w-36 text-faint">—</span>;
+  if (id === null) return <span className="block w-32 text-faint">—</span>;
   const name = names.get(id);
   return (
     <Anchor
       to={`customers/${id}`}
       {...(name === undefined ? {} : { title: name })}
-      className="relative z-10 block w-36 truncate hover:text-accent hover:underline"
+      className="relative z-10 block w-32 truncate hover:text-accent hover:underline"
     >
       {name ?? `${id.slice(0, 8)}…`}
     </Anchor>

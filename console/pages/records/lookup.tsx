@@ -52,7 +52,7 @@ export function Lookup({ value, onChange, placeholder }: LookupProps) {
         placeholder={placeholder}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
-        className="control pl-8 sm:w-64"
+        className="control pl-8 sm:w-[17rem]"
       />
     </form>
   );

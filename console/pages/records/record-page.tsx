@@ -80,7 +80,10 @@ export function RecordPage<T extends RecordBase>(props: RecordPageProps<T>) {
         ) : problem ? (
           <ProblemBanner problem={problem} onRetry={refresh} />
         ) : (
-          <div role="status" className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
+          <div
+            role="status"
+            className="grid gap-5 lg:grid-cols-[minmax(0,1fr)_17rem] xl:grid-cols-[minmax(0,1fr)_20rem]"
+          >
             <span className="sr-only">Loading</span>
             <Skeleton className="h-80 w-full" />
             <Skeleton className="h-80 w-full" />
@@ -154,7 +157,7 @@ export function RecordColumns({
   readonly children: ReactNode;
 }) {
   return (
-    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
+    <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_17rem] xl:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="peer flex min-w-0 flex-col gap-5">{children}</div>
       {/* On a phone it is below the content, and shown when the content does not move it any more. */}
       <div className="flex min-w-0 flex-col gap-4 max-lg:peer-has-[.animate-pulse]:invisible">{aside}</div>

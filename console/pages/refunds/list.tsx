@@ -27,7 +27,7 @@ const columns: readonly Column<Refund>[] = [
   {
     header: 'Payment',
     isMinor: true,
-    cell: ({ paymentId }) => <span className="font-mono text-[0.75rem] text-muted">{paymentId}</span>,
+    cell: ({ paymentId }) => <IdText id={paymentId} isShort what="payment id" />,
   },
   { header: 'Id', isExtra: true, cell: ({ id }) => <IdText id={id} isShort what="refund id" /> },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },

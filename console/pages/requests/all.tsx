@@ -38,7 +38,7 @@ const columns: readonly Column<LoggedRequestSummary>[] = [
       </span>
     ),
   },
-  { header: 'Actor', isMinor: true, cell: ({ actor }) => <ActorName actor={actor} /> },
+  { header: 'Actor', isExtra: true, cell: ({ actor }) => <ActorName actor={actor} /> },
   {
     header: 'Duration',
     align: 'right',
@@ -50,12 +50,12 @@ const columns: readonly Column<LoggedRequestSummary>[] = [
 
 const prefix = 'developer_api_';
 
-/** An operation; the common prefix is hidden on phones. */
+/** An operation; the common prefix is hidden where it would take the room of the rest. */
 function Operation({ path }: { readonly path: string }) {
   if (!path.startsWith(prefix)) return path;
   return (
     <>
-      <span className="max-sm:hidden">{prefix}</span>
+      <span className="max-xl:hidden">{prefix}</span>
       {path.slice(prefix.length)}
     </>
   );

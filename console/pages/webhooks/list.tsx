@@ -169,7 +169,7 @@ function columnsFor(applications: readonly Application[]): readonly Column<Webho
     { header: 'Last success', isMinor: true, cell: ({ id }) => <HealthCell id={id} show="lastSuccess" /> },
     {
       header: 'Pending',
-      isMinor: true,
+      isExtra: true,
       align: 'right',
       cell: ({ id }) => <HealthCell id={id} show="pending" />,
     },
