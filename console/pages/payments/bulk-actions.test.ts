@@ -12,6 +12,7 @@ test.each([
   [payment('captured', ['settle', 'refund', 'dispute']), ['Advance', 'Refund']],
   [payment('settled', ['refund', 'dispute']), ['Refund']],
   [payment('settled', ['refund', 'dispute'], 'dispute'), ['Advance', 'Refund']],
+  [payment('partially_refunded', ['settle', 'refund', 'dispute']), ['Advance', 'Refund']],
   [payment('failed', ['retry']), ['Advance']],
   [payment('failed', []), []],
   [payment('refunded', []), []],

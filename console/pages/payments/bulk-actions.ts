@@ -6,20 +6,12 @@ import type { Payment } from '../../generated/shapes.ts';
 const pathOf = ({ id }: Payment, command: 'advance' | 'refund'): Path =>
   `app/developer_api_payments/${id}/${command}`;
 
-const steps: readonly Payment['status'][] = [
-  'pending',
-  'requires_action',
-  'processing',
-  'authorized',
-  'partially_captured',
-  'captured',
-];
+const byPeople: readonly string[] = ['cancel', 'dispute', 'refund'];
 
-/** Whether the scenario of the payment has a next step. The server decides: this only avoids requests that it would reject. */
-function hasNextStep({ status, scenario, allowedActions }: Payment): boolean {
-  if (steps.includes(status)) return true;
-  if (status === 'failed') return allowedActions.includes('retry');
-  return scenario === 'dispute' && allowedActions.includes('dispute');
+/** Whether the scenario of the payment may have a next step. The server decides: this only avoids requests that it would refuse. */
+function mayHaveNextStep({ scenario, allowedActions }: Payment): boolean {
+  const isDisputed = [scenario].flat().includes('dispute') && allowedActions.includes('dispute');
+  return isDisputed || allowedActions.some((action) => !byPeople.includes(action));
 }
 
 export function paymentName({ amount, currency, description, reference }: Payment): string {
@@ -31,7 +23,7 @@ export const paymentBulkActions: readonly BulkAction<Payment>[] = [
     label: 'Advance',
     done: 'advanced',
     effect: 'Runs the next step of each scenario.',
-    isAllowed: hasNextStep,
+    isAllowed: mayHaveNextStep,
     request: (payment) => ({ path: pathOf(payment, 'advance'), body: {} }),
   },
   {
