@@ -48,12 +48,11 @@ async function isAnySigned(
   keys: readonly HmacKey[],
   signed: Uint8Array,
 ): Promise<boolean> {
-  for (const key of keys)
-    for (const signature of signatures) if (await isSignedBy(key, signature, signed)) return true;
+  for (const key of keys) if (await isSignedBy(key, signatures, signed)) return true;
   return false;
 }
 
-/** Every mistake is tried with each signature. A request with more signatures is not from Sandbank and must not cost more. */
+/** A request with more signatures is not from Sandbank, and its diagnosis must not cost more. */
 const signaturesMax = 4;
 
 /**

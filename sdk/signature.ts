@@ -11,21 +11,33 @@ export async function keyOf(secret: unknown): Promise<HmacKey | undefined> {
 }
 
 export function keyOfBytes(bytes: Uint8Array): Promise<HmacKey> {
-  return crypto.subtle.importKey('raw', bytes as Uint8Array<ArrayBuffer>, algorithm, false, [
-    'sign',
-    'verify',
-  ]);
+  return crypto.subtle.importKey('raw', bytes as Uint8Array<ArrayBuffer>, algorithm, false, ['sign']);
+}
+
+async function hmacOf(key: HmacKey, signed: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, signed as Uint8Array<ArrayBuffer>));
 }
 
 export async function signatureOf(key: HmacKey, signed: Uint8Array): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed as Uint8Array<ArrayBuffer>));
-  return btoa(String.fromCharCode(...bytes));
+  return btoa(String.fromCharCode(...(await hmacOf(key, signed))));
 }
 
-/** WebCrypto compares in constant time. */
-export async function isSignedBy(key: HmacKey, signature: string, signed: Uint8Array): Promise<boolean> {
-  const bytes = fromBase64(signature);
-  return bytes !== undefined && crypto.subtle.verify('HMAC', key, bytes, signed as Uint8Array<ArrayBuffer>);
+/** The HMAC is computed once, because a header may contain thousands of signatures. */
+export async function isSignedBy(
+  key: HmacKey,
+  signatures: readonly string[],
+  signed: Uint8Array,
+): Promise<boolean> {
+  const expected = await hmacOf(key, signed);
+  return signatures.some((signature) => isEqual(expected, fromBase64(signature)));
+}
+
+/** In constant time for a given length. */
+function isEqual(expected: Uint8Array, actual: Uint8Array | undefined): boolean {
+  if (actual?.length !== expected.length) return false;
+  let difference = 0;
+  for (const [index, byte] of expected.entries()) difference |= byte ^ (actual[index] ?? 0);
+  return difference === 0;
 }
 
 export function bytesOf(value: unknown): Uint8Array | undefined {

@@ -44,9 +44,15 @@ export async function restoreSnapshot(
     : replaceCurrent(settings, request, bytes, target.name));
   if ('ok' in restored) {
     const kind = refusedCommand(restoreOrganization.name, restored as Refusal);
-    await settings.engine.submit({ ...request, kind, input: undefined });
+    await settings.engine.submit({ ...nextStep(settings.engine, request), kind, input: undefined });
   }
   return restored;
+}
+
+/** Every command of a request has its own row in the audit trail. */
+function nextStep({ idGenerator }: Engine, request: CommandRequest): CommandRequest {
+  const suffix = idGenerator.stepSuffixes(request.context.suffix).next();
+  return { ...request, context: { ...request.context, suffix } };
 }
 
 async function restoreAsNew(
@@ -66,8 +72,8 @@ async function restoreAsNew(
   const orgId = result.organization.id;
   const submit = <Input, Result>(kind: CommandKind<Input, Result>, input: Input) =>
     engine.submit({ ...inNew(engine, request, orgId), kind, input });
-  await submit(importOrganization, null);
   const joined = await submit(declareMember, { personId: actor.id, role: 'owner' });
+  await submit(importOrganization, null);
   return joined.code === null ? presentImport(result) : refuse(joined.code);
 }
 
@@ -82,7 +88,7 @@ function inNew(engine: Engine, request: CommandRequest, orgId: Id<'organization'
 }
 
 async function replaceCurrent(
-  { engine, reader, snapshots }: RestoreSettings,
+  { engine, reader, snapshots, wallClock }: RestoreSettings,
   request: CommandRequest,
   bytes: AsyncIterable<Uint8Array>,
   name: string,
@@ -93,8 +99,11 @@ async function replaceCurrent(
   if (!organization) return refuse('resource_not_found');
   const isOther = refuseName(organization, name);
   if (isOther) return isOther;
-  const result = await snapshots.restoreFrom(bytes, actor.id, { replaced: orgId });
+  // As with an export, the audit trail gets its row first: it may name a restore that failed, and never lacks one that happened.
+  const audited = await engine.submit({ ...request, kind: restoreOrganization, input: null });
+  if (audited.code !== null) return refuse(audited.code);
+  const replaced = { orgId, requestId: request.context.requestId, now: wallClock() };
+  const result = await snapshots.restoreFrom(bytes, actor.id, { replaced });
   if ('ok' in result) return result;
-  await engine.submit({ ...request, kind: restoreOrganization, input: null });
   return presentImport({ ...result, organization: { id: orgId, name: organization.name } });
 }

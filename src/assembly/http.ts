@@ -42,7 +42,11 @@ export function createHttp(
     tracing: telemetry.tracing,
     writtenBehind: { requests: () => requestLog.flush(), coverage: () => coverage.flush() },
     streams: eventStreams,
-    inbox: { accept: (request) => inbox.accept(request), held: heldRequests },
+    inbox: {
+      isPlausible: (request) => inbox.isPlausible(request),
+      accept: (request) => inbox.accept(request),
+      held: heldRequests,
+    },
     readiness: () =>
       isDraining()
         ? Promise.resolve({ ok: false, reason: 'The server is shutting down.' })

@@ -51,7 +51,7 @@ export function createParts(foundation: Foundation) {
   const snapshots = new Snapshots({
     store: new SnapshotStore(database, findBooksProblem),
     ...{ vault, idGenerator: foundation.idGenerator, wallClock },
-    onWebhooks: (webhooks) => delivery.deliveries.addEndpoints(webhooks),
+    onImport: (orgId, webhooks) => delivery.deliveries.onImport(orgId, webhooks),
   });
   const ports = createPorts({
     ...{ engine, reader, vault, people, snapshots, wallClock },

@@ -23,8 +23,8 @@ export interface DeliveriesSettings {
 export interface Deliveries {
   /** Handles a commit of this process. */
   onCommit(committed: Committed): void;
-  /** Adds the endpoints of an imported organization. */
-  addEndpoints(endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void;
+  /** Handles an import, which is not a commit of the engine. */
+  onImport(orgId: string, endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void;
   /** Resolves when `onCommit` may be called. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -72,8 +72,10 @@ class EndpointWaker implements Deliveries {
     for (const { orgId, webhookId } of deliveries) deliverer.wake({ orgId, webhookId });
   }
 
-  addEndpoints(endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void {
+  onImport(orgId: string, endpoints: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]): void {
     const { deliverer, isAlone } = this.#settings;
+    // The import may have replaced the organization, whose claims have the old settings.
+    deliverer.refreshAll(orgId);
     if (!isAlone || this.#isStopped) return;
     for (const endpoint of endpoints) {
       this.#addEndpoint(endpoint);

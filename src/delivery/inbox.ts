@@ -1,4 +1,4 @@
-import { verifyWebhook } from '../../sdk/webhooks.ts';
+import { hasSignedHeaders, verifiedEvent } from '../../sdk/webhooks.ts';
 import type { Vault } from '../engine/vault.ts';
 import { isId } from '../kernel/ids.ts';
 import type { Instant, Reader } from '../kernel/table.ts';
@@ -39,6 +39,11 @@ export class Inbox {
     this.#settings = settings;
   }
 
+  /** Whether the body of a request is worth reading: its sender is not known before. */
+  isPlausible({ webhookId, headers }: Omit<InboxRequest, 'body'>): boolean {
+    return isId('webhook', webhookId) && hasSignedHeaders(headers, { now: this.#settings.realTime() });
+  }
+
   /** Verifies a request as a user's receiver would, with the SDK. Undefined when there is no such inbox or the signature is not valid. */
   async accept({ webhookId, headers, body }: InboxRequest): Promise<InboxDelivery | undefined> {
     if (!isId('webhook', webhookId)) return undefined;
@@ -57,6 +62,6 @@ export class Inbox {
     const { vault, wallClock, realTime } = this.#settings;
     const active = openSecrets(vault, secrets, belongsTo(orgId, id), wallClock());
     if (active === undefined) return undefined;
-    return verifyWebhook(body, headers, active, { now: realTime() }).catch(() => undefined);
+    return verifiedEvent(body, headers, active, { now: realTime() });
   }
 }

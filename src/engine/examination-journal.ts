@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { DatabaseFailure } from '../db/failure.ts';
 import type { Statement } from '../kernel/table.ts';
 import { type ExaminationRow, examinationsRetainedMax } from '../resources/webhooks/examination-table.ts';
 
@@ -22,8 +23,11 @@ export class ExaminationJournal {
     this.#database = database;
   }
 
+  /** If the database fails, the report is lost here, but its request still gets it as its response. */
   async write({ orgId, webhookId, id, at, report }: ExaminationRow): Promise<void> {
     const values = [orgId, webhookId, id, new Date(at).toISOString(), JSON.stringify(report)];
-    await this.#database.query(write, values);
+    await this.#database.query(write, values).catch((error: unknown) => {
+      if (!(error instanceof DatabaseFailure)) throw error;
+    });
   }
 }

@@ -121,8 +121,9 @@ function addTwoFactorRoutes(context: SessionContext): void {
   });
 
   context.post('session/two_factor/confirm', Code, session, async ({ code }, request, reply) => {
-    await context.signedIn(request, reply);
-    const person = context.take(reply, await people.verifySecond({ code }, visitorOf(request)));
+    const signedIn = await context.signedIn(request, reply);
+    const confirmed = await people.confirmTwoFactor(code, signedIn, visitorOf(request));
+    const person = context.take(reply, confirmed);
     await context.note(request, person, 'enable_two_factor');
     return context.showSession(reply, { ...person, hasTwoFactor: true });
   });

@@ -4,7 +4,7 @@ import { refusedCommand } from '../engine/submission.ts';
 import type { Person } from '../identity/people.ts';
 import type { CommandRequest } from '../kernel/command.ts';
 import { resourceBody } from '../kernel/envelope.ts';
-import { type Refusal, refuse } from '../kernel/errors.ts';
+import { refuse } from '../kernel/errors.ts';
 import { idPrefixes, isId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Principal } from '../kernel/route.ts';
@@ -15,6 +15,7 @@ import { findWebhookFor } from '../resources/webhooks/store.ts';
 import type { WebhookRow } from '../resources/webhooks/table.ts';
 import { consoleAnswers } from './console-answers.ts';
 import { type AdmissionSettings, admit, consolePrefix, setCookies, visitorOf } from './console-routes.ts';
+import { auditRefusal, isAuditedCode } from './refusal-trail.ts';
 import { Refused } from './refused.ts';
 import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendJson } from './send.ts';
@@ -55,7 +56,9 @@ function admission(settings: RevealSettings) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.operation = 'revealWebhookSecret';
     const refusal = await admit(settings, request, reply, { role: 'owner', allowsArchived: true });
-    if (refusal) throw new Refused(refusal);
+    if (!refusal) return;
+    await auditRefusal(settings, request, revealSecret.name, refusal);
+    throw new Refused(refusal);
   };
 }
 
@@ -75,7 +78,7 @@ async function reveal(
   const submission = submissionOf(request, principal, id, wallClock());
   const confirmed = await people.confirmPassword(password, person, visitorOf(request));
   if (!confirmed.ok) {
-    if (isUnaudited(confirmed)) throw new Refused(confirmed);
+    if (!isAuditedCode(confirmed.code)) throw new Refused(confirmed);
     const kind = refusedCommand(revealSecret.name, confirmed);
     return sendAnswer(reply, await engine.submit({ ...submission, kind, input: undefined }));
   }
@@ -85,11 +88,6 @@ async function reveal(
   const secret = openSecret(answer.result.webhook);
   const shown = { object: 'webhook_secret', sandbox: true, status: 'ok', webhookId: id, secret } as const;
   return sendJson(reply, 200, resourceBody(shown, request.id));
-}
-
-/** Load shedding must stay cheap. */
-function isUnaudited({ code }: Refusal): boolean {
-  return code === 'rate_limited';
 }
 
 function submissionOf(

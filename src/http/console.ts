@@ -36,7 +36,7 @@ export function addConsole(
   addSessionRoutes(app, { ...console, engine, reader, publicUrl, wallClock, uptime, limitPerson });
   const watch = engine.watch.bind(engine);
   addConsoleStream(app, { ...admission, streams: settings.streams, watch });
-  addConsoleSnapshots(app, admission, console);
+  addConsoleSnapshots(app, { ...admission, engine, wallClock }, console);
   addConsoleReveal(app, { ...admission, engine, wallClock, openSecret: console.openWebhookSecret });
   addConsoleRoutes(app, { ...admission, routes: settings.routes, consoleRoutes }, serving);
 }

@@ -5,6 +5,7 @@ import { limits } from '../kernel/limits.ts';
 import type { InboxBehavior } from '../resources/webhooks/table.ts';
 import { cutConnection } from './connection.ts';
 import type { HeldRequests } from './held-requests.ts';
+import { Refused } from './refused.ts';
 import { sendJson, sendRefusal } from './send.ts';
 
 /** A verified delivery to an inbox. */
@@ -18,13 +19,17 @@ interface Delivery {
   readonly eventType: string;
 }
 
+/** What a request says before its body. */
+interface RequestHead {
+  readonly webhookId: string;
+  readonly headers: FastifyRequest['headers'];
+}
+
 export interface InboxSettings {
+  /** Whether the signature of a request may be valid, judged before its body is read. */
+  readonly isPlausible: (request: RequestHead) => boolean;
   /** Verifies the signature; undefined when there is no such inbox or the signature is not valid. */
-  readonly accept: (request: {
-    readonly webhookId: string;
-    readonly headers: FastifyRequest['headers'];
-    readonly body: Uint8Array;
-  }) => Promise<Delivery | undefined>;
+  readonly accept: (request: RequestHead & { readonly body: Uint8Array }) => Promise<Delivery | undefined>;
   readonly held: HeldRequests;
 }
 
@@ -35,7 +40,11 @@ const timeoutMsMax = limits.webhookTimeoutMs + 5_000;
  * The receiver of deliveries to inboxes. It is public, because the signature is its authentication: an unknown inbox and an invalid
  * signature have the same response, and nothing is stored for either. Every node has it, and each sends to its own.
  */
-export function addInbox(app: FastifyInstance, { accept, held }: InboxSettings, docsUrl: () => string): void {
+export function addInbox(
+  app: FastifyInstance,
+  { isPlausible, accept, held }: InboxSettings,
+  docsUrl: () => string,
+): void {
   void app.register((scope, _options, done) => {
     // The signature covers the raw bytes, whatever their type.
     scope.removeAllContentTypeParsers();
@@ -43,13 +52,18 @@ export function addInbox(app: FastifyInstance, { accept, held }: InboxSettings, 
     scope.addContentTypeParser('*', options, (_request, bytes, parsed) => parsed(null, bytes));
     scope.post<{ Params: { id: string } }>(
       '/inbox/:id',
-      { bodyLimit: limits.inboxBodyBytesMax },
+      {
+        bodyLimit: limits.inboxBodyBytesMax,
+        onRequest: ({ params, headers }, _reply, done) => {
+          const isPossible = isPlausible({ webhookId: params.id, headers });
+          done(isPossible ? undefined : new Refused(refuse('webhook_signature_invalid')));
+        },
+      },
       async (request, reply) => {
         const { params, headers } = request;
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
         const delivery = await accept({ webhookId: params.id, headers, body });
-        if (!delivery?.webhook.inbox)
-          return sendRefusal(reply, refuse('webhook_signature_invalid'), docsUrl());
+        if (!delivery?.webhook.inbox) throw new Refused(refuse('webhook_signature_invalid'));
         return respond(reply, delivery, delivery.webhook.inbox, held, docsUrl);
       },
     );

@@ -21,6 +21,7 @@ import { ExpandQuery, strict } from '../kernel/schema.ts';
 import type { ConsoleAnswer } from './console-answers.ts';
 import { RequestFaults } from './faults.ts';
 import { claim, readIdempotencyKey } from './idempotency.ts';
+import { isAuditedCode } from './refusal-trail.ts';
 import { Refused } from './refused.ts';
 import { requestIdOf } from './request-id.ts';
 import { sendAnswer, sendJson, sendRefusal, sendText } from './send.ts';
@@ -58,8 +59,6 @@ export interface Serving {
 }
 
 const jsonType = /^application\/json *(; *charset="?utf-8"? *)?$/i;
-// Load shedding must stay cheap, and server failures are in the log.
-const unaudited: ReadonlySet<ErrorCode> = new Set(['rate_limited', 'internal_error', 'service_unavailable']);
 
 interface Parts {
   readonly app: FastifyInstance;
@@ -223,7 +222,7 @@ function withSeededId({ engine }: HttpSettings, admit: Admission): Admission {
 
 /** Audits every refused write, and reads that were refused for missing permissions. */
 function isAudited(route: ServedRoute | ApiStreamRoute, code: ErrorCode): boolean {
-  if (unaudited.has(code)) return false;
+  if (!isAuditedCode(code)) return false;
   const status = statusOf(code);
   return route.method === 'POST' || status === 401 || status === 403;
 }

@@ -171,6 +171,32 @@ const endOtherSessions: Statement = {
   text: 'delete from person_sessions where person_id = $1 and id <> $2',
 };
 
+const sessionIds: Statement = {
+  name: 'account_session_ids',
+  text: 'select id from person_sessions where person_id = $1',
+};
+
+/** The sessions of an account, to end them later. */
+export async function findSessionIds(database: Queries, personId: Id<'person'>): Promise<readonly string[]> {
+  const rows = await database.query<{ readonly id: string }>(sessionIds, [personId]);
+  return rows.map(({ id }) => id);
+}
+
+const endTheseSessions: Statement = {
+  name: 'account_end_these_sessions',
+  text: 'delete from person_sessions where person_id = $1 and id in (select jsonb_array_elements_text($2::jsonb))',
+};
+
+/** Ends sessions that began without the second factor, and sign-ins that wait for one. */
+export async function endEarlierSessions(
+  database: Queries,
+  personId: Id<'person'>,
+  sessions: readonly string[],
+): Promise<void> {
+  await database.query(endTheseSessions, [personId, JSON.stringify(sessions)]);
+  await endPendingSignIns(database, personId);
+}
+
 export interface ReplaceEmail {
   readonly personId: Id<'person'>;
   /** In lower case. */

@@ -33,6 +33,8 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   PASSKEY_NOT_FOUND: 'passkey_failed',
   AUTHENTICATION_FAILED: 'passkey_failed',
   FAILED_TO_VERIFY_REGISTRATION: 'passkey_failed',
+  YOU_ARE_NOT_ALLOWED_TO_REGISTER_THIS_PASSKEY: 'passkey_failed',
+  SESSION_REQUIRED: 'session_missing',
   UNAUTHORIZED: 'session_missing',
   SESSION_EXPIRED: 'session_missing',
 };

@@ -1,6 +1,14 @@
 import { type Refusal, refuse } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
-import { createAccount, endPendingSignIns, findAccount, replaceEmail, takeOverAccount } from './accounts.ts';
+import {
+  createAccount,
+  endEarlierSessions,
+  endPendingSignIns,
+  findAccount,
+  findSessionIds,
+  replaceEmail,
+  takeOverAccount,
+} from './accounts.ts';
 import { type Attempt, callBetterAuth, refuseOverload } from './call-better-auth.ts';
 import { type Ceremony, Passkeys } from './passkeys.ts';
 import { hashPassword, isPassword, withTrustedHashing } from './password.ts';
@@ -58,6 +66,14 @@ export class People extends SignIns {
     if (!outcome.ok) return outcome;
     await endPendingSignIns(this.database, person.id);
     return { ...(await this.remembered(outcome, visitor)), value: null };
+  }
+
+  /** The code of a new second factor. It replaces the session, and ends the others, which began with the password alone. */
+  async confirmTwoFactor(code: string, person: Person, visitor: Visitor): Attempt<Person> {
+    const earlier = await findSessionIds(this.database, person.id);
+    const outcome = await this.verifySecond({ code }, visitor);
+    if (outcome.ok && !person.hasTwoFactor) await endEarlierSessions(this.database, person.id, earlier);
+    return outcome;
   }
 
   enableTwoFactor(password: string, person: Person, visitor: Visitor): Attempt<SecondFactor> {

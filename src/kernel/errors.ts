@@ -242,7 +242,7 @@ export const errorCatalogue = {
   ),
   webhook_header_not_allowed: entry(
     422,
-    'A custom header has a reserved name, or is there twice.',
+    'A custom header has a reserved name, or appears twice.',
     'Remove the header that `param` points at. Sandbank sets Host, User-Agent, Content-*, Webhook-* and the headers of the connection.',
     stored,
   ),

@@ -11,7 +11,7 @@ import { webhookSecretPattern } from '../resources/webhooks/machine.ts';
 import type { StoredHeaders, StoredSecret } from '../resources/webhooks/table.ts';
 import { type SnapshotHeader, SnapshotProblem, type SnapshotRow } from './format.ts';
 import type { Configuration } from './import.ts';
-import type { RetainedWebhooks } from './replacement.ts';
+import type { Retained } from './replacement.ts';
 import type { ImportPlan } from './rows.ts';
 
 /** The imported configuration, for the response. Generated secrets are shown only here. */
@@ -71,7 +71,7 @@ export function planImport(
   fork: ForkOptions | undefined,
   { organization, hasSecrets }: SnapshotHeader,
   configuration: Configuration,
-  retainedWebhooks: RetainedWebhooks = new Map(),
+  retained?: Retained,
 ): { readonly plan: ImportPlan; readonly content: ImportedContent } {
   const rowsOf = (table: string) => configuration.get(table) ?? [];
   const name = fork?.name ?? organization.name;
@@ -103,9 +103,9 @@ export function planImport(
     const shown = { id, appId: idOf('application', row, 'app_id'), url: urlOf(row, id) };
     // A deleted endpoint has no secrets.
     const isDeleted = row.fields.status === 'deleted';
-    const retained = isDeleted ? undefined : retainedWebhooks.get(id);
-    if (retained) {
-      rewritten.set(row, JSON.stringify({ ...row.fields, ...retained }));
+    const present = isDeleted ? undefined : retained?.webhooks.get(id);
+    if (present) {
+      rewritten.set(row, JSON.stringify({ ...row.fields, ...present }));
       return shown;
     }
     const generated = hasSecrets || isDeleted ? undefined : newWebhookSecret();

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
 import { DatabaseFailure } from '../db/failure.ts';
 import { countName } from '../engine/organization-tables.ts';
-import type { Id } from '../kernel/ids.ts';
 import { readSchema, readShapes, type TableShape } from './columns.ts';
 import {
   type BooksProblem,
@@ -20,7 +19,14 @@ import {
   snapshotTables,
   UnsoundSnapshot,
 } from './format.ts';
-import { beginReplacement, clearForReplacement, isRetained, type RetainedWebhooks } from './replacement.ts';
+import {
+  beginReplacement,
+  clearForReplacement,
+  finishReplacement,
+  isRetained,
+  type Replaced,
+  type Retained,
+} from './replacement.ts';
 import { disableWebhooks, type ImportPlan, insertRows } from './rows.ts';
 
 export interface NumberedLine {
@@ -34,11 +40,11 @@ export interface NumberedLine {
 export type ConfigurationRow = SnapshotRow & { readonly line: number };
 export type Configuration = ReadonlyMap<string, readonly ConfigurationRow[]>;
 
-/** Called when all configuration rows have been read. An import that replaces an organization has what is retained of its webhooks. */
+/** Called when all configuration rows have been read. An import that replaces an organization has what is retained of it. */
 export type PlanImport = (
   header: SnapshotHeader,
   configuration: Configuration,
-  retained?: RetainedWebhooks,
+  retained?: Retained,
 ) => ImportPlan;
 
 /** Checks the books of one organization in the transaction that has written it. */
@@ -66,7 +72,7 @@ export async function importOrganization(
   lines: AsyncIterable<NumberedLine>,
   plan: PlanImport,
   checkBooks: CheckBooks,
-  replaced: Id<'organization'> | undefined,
+  replaced: Replaced | undefined,
 ): Promise<Imported> {
   return database.transaction(async (connection) => {
     const schema = await readSchema(connection);
@@ -84,7 +90,8 @@ class SnapshotWriter {
   readonly #connection: Connection;
   readonly #shapes: ReadonlyMap<string, TableShape>;
   readonly #schema: number;
-  readonly #replaced: Id<'organization'> | undefined;
+  readonly #replaced: Replaced | undefined;
+  #retained: Retained | undefined;
   #header: SnapshotHeader | undefined;
   #plan: ImportPlan | undefined;
   readonly #configuration = new Map<string, (SnapshotRow & { readonly line: number })[]>();
@@ -102,7 +109,7 @@ class SnapshotWriter {
     connection: Connection,
     shapes: ReadonlyMap<string, TableShape>,
     schema: number,
-    replaced: Id<'organization'> | undefined,
+    replaced: Replaced | undefined,
   ) {
     this.#connection = connection;
     this.#shapes = shapes;
@@ -147,6 +154,8 @@ class SnapshotWriter {
     await this.#flush();
     const { id } = this.#header.organization;
     const orgId = this.#plan?.ids.get(id) ?? id;
+    if (this.#replaced && this.#retained)
+      await finishReplacement(this.#connection, this.#replaced, this.#retained, this.#applicationIds);
     if (this.#plan?.disabledBy) await disableWebhooks(this.#connection, orgId, this.#plan.disabledBy);
     return { orgId, counts: Object.fromEntries(this.#counts) };
   }
@@ -215,21 +224,16 @@ class SnapshotWriter {
     return planned;
   }
 
-  async #planReplacement(
-    header: SnapshotHeader,
-    plan: PlanImport,
-    orgId: Id<'organization'>,
-  ): Promise<ImportPlan> {
+  async #planReplacement(header: SnapshotHeader, plan: PlanImport, { orgId }: Replaced): Promise<ImportPlan> {
     if (header.organization.id !== orgId)
       throw new SnapshotProblem(1, 'the snapshot is of another organization. Restore it as a new one.');
-    const retained = await beginReplacement(this.#connection, orgId);
-    const applications = this.#configuration.get('applications') ?? [];
-    await clearForReplacement(
-      this.#connection,
-      orgId,
-      applications.map(({ fields }) => String(fields.id)),
-    );
-    return plan(header, this.#configuration, retained);
+    this.#retained = await beginReplacement(this.#connection, orgId);
+    await clearForReplacement(this.#connection, orgId, this.#applicationIds);
+    return plan(header, this.#configuration, this.#retained);
+  }
+
+  get #applicationIds(): readonly string[] {
+    return (this.#configuration.get('applications') ?? []).map(({ fields }) => String(fields.id));
   }
 
   async #refuseExisting(orgId: string): Promise<void> {

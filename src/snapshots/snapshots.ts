@@ -11,7 +11,7 @@ import { SnapshotProblem, UnsoundSnapshot } from './format.ts';
 import { type Imported, type NumberedLine, OrganizationExists, type PlanImport } from './import.ts';
 import { exportWebhook, type ForkOptions, type ImportedContent, planImport } from './import-plan.ts';
 import { linesOf } from './lines.ts';
-import { ClockAdvancing } from './replacement.ts';
+import { ClockAdvancing, OrganizationGone, type Replaced } from './replacement.ts';
 import { checkSignature } from './signature.ts';
 import type { SnapshotStore } from './store.ts';
 import {
@@ -27,8 +27,11 @@ export interface SnapshotsSettings {
   readonly idGenerator: IdGenerator;
   readonly wallClock: () => Instant;
   readonly fileLimits?: TemporaryFileLimits;
-  /** Called with the imported webhooks. */
-  readonly onWebhooks: (webhooks: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[]) => void;
+  /** Called when the content of an organization was written, with its webhooks. */
+  readonly onImport: (
+    orgId: Id<'organization'>,
+    webhooks: readonly Pick<WebhookRow, 'orgId' | 'appId' | 'id'>[],
+  ) => void;
 }
 
 export interface ImportResult extends ImportedContent {
@@ -85,7 +88,7 @@ export class Snapshots {
   async restoreFrom(
     bytes: AsyncIterable<Uint8Array>,
     personId: Id<'person'>,
-    target: { readonly fork: ForkOptions } | { readonly replaced: Id<'organization'> },
+    target: { readonly fork: ForkOptions } | { readonly replaced: Replaced },
   ): Promise<ImportResult | Refusal> {
     const { fork, replaced } = { fork: undefined, replaced: undefined, ...target };
     return this.#fromFile(bytes, personId, async (file) => {
@@ -122,7 +125,7 @@ export class Snapshots {
   async importLines(
     lines: AsyncIterable<NumberedLine>,
     fork: ForkOptions | undefined,
-    replaced?: Id<'organization'>,
+    replaced?: Replaced,
   ): Promise<ImportResult | Refusal> {
     const { store } = this.#settings;
     return refused(async () => {
@@ -145,7 +148,11 @@ export class Snapshots {
       });
       if (!imported || !content) return undefined;
       const { organization, webhooks } = content;
-      this.#settings.onWebhooks(webhooks.map(({ id, appId }) => ({ orgId: organization.id, appId, id })));
+      const orgId = organization.id;
+      this.#settings.onImport(
+        orgId,
+        webhooks.map(({ id, appId }) => ({ orgId, appId, id })),
+      );
       return { ...content, counts: imported.counts };
     } catch (error) {
       if (error instanceof OrganizationExists)
@@ -205,6 +212,7 @@ function refusalOf(error: unknown): Refusal {
       message: 'A clock of the organization is being advanced. Wait until that request has finished.',
       retryAfterSeconds: 1,
     });
+  if (error instanceof OrganizationGone) return refuse('resource_not_found');
   if (error instanceof Busy) {
     const { message, retryAfterSeconds } = error;
     return refuse('service_unavailable', { message, retryAfterSeconds });

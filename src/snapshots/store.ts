@@ -1,5 +1,4 @@
 import type { Database } from '../db/database.ts';
-import type { Id } from '../kernel/ids.ts';
 import { allOrganizations, type ExportSettings, exportOrganization, inReadSnapshot } from './export.ts';
 import { Forks } from './fork.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type NumberedLine,
   type PlanImport,
 } from './import.ts';
+import type { Replaced } from './replacement.ts';
 
 /** Reads and writes whole organizations. It is separate from the engine because no command does this. */
 export class SnapshotStore {
@@ -52,11 +52,7 @@ export class SnapshotStore {
     return this.#forks.fork(orgId, plan);
   }
 
-  importLines(
-    lines: AsyncIterable<NumberedLine>,
-    plan: PlanImport,
-    replaced?: Id<'organization'>,
-  ): Promise<Imported> {
+  importLines(lines: AsyncIterable<NumberedLine>, plan: PlanImport, replaced?: Replaced): Promise<Imported> {
     return importOrganization(this.#database, lines, plan, this.#checkBooks, replaced);
   }
 }

@@ -73,6 +73,21 @@ describe.each(databaseKinds)('custom headers of a webhook on %s', (kind) => {
     expect(expectOk(await shop.client.post(`${webhooks}/${id}/delete`))).toMatchObject({ headerNames: [] });
   });
 
+  test('do not follow the endpoint to another origin', async () => {
+    const first = await testReceiver();
+    const other = await testReceiver();
+    const { id } = expectOk(
+      await shop.client.post(webhooks, { url: first.url, headers: { Authorization: token } }),
+    );
+    const path = `${new URL(first.url).origin}/another/path`;
+    expect(expectOk(await update(id, { url: path }))).toMatchObject({ headerNames: ['Authorization'] });
+    expect(expectOk(await update(id, { url: other.url }))).toMatchObject({ headerNames: [] });
+    expectOk(await shop.client.post(`${webhooks}/${id}/test`));
+    expect(other.received[0]?.headers).not.toHaveProperty('authorization');
+    const moved = await update(id, { url: first.url, headers: { 'X-New': '1' } });
+    expect(expectOk(moved)).toMatchObject({ headerNames: ['X-New'] });
+  });
+
   test('are stored encrypted, and neither the request log nor any other table has their values', async () => {
     const secretValue = `value-${randomUUID()}`;
     const { id, requestId } = expectOk(await create({ 'X-Key': secretValue, Cookie: `a=${secretValue}` }));

@@ -38,6 +38,14 @@ describe.each(databaseKinds)('account security on %s', (kind) => {
     return pending.backupCodes as readonly string[];
   };
 
+  test('a new second factor ends the sessions that began without it', async () => {
+    const ada = await newPerson(server, 'Ada');
+    const { visitor: other } = await signIn(ada.email);
+    await turnOn(ada);
+    expect(await isSignedIn(ada)).toBe(true);
+    expect(await isSignedIn(other)).toBe(false);
+  });
+
   describe('new backup codes', () => {
     test('replace the old ones, which stop working', async () => {
       const ada = await newPerson(server, 'Ada');

@@ -141,6 +141,82 @@ describe.each(databaseKinds)('restoring a snapshot on %s', (kind) => {
     await expectSound();
   });
 
+  test('clocks continue their versions, so that no node mistakes an earlier clock for the present one', async () => {
+    const clock = 'developer_api_clock';
+    const clocksOf = () =>
+      server.database.query<{ app_id: string; version: number; offset_ms: string }>(
+        { name: '', text: 'select app_id, version, offset_ms from clocks where org_id = $1' },
+        [acme.orgId],
+      );
+    // The snapshot has no clock.
+    ok(await acme.owner.post(`${at}/${clock}/advance`, { seconds: 86_400 }));
+    const [moved] = await clocksOf();
+    expect((await restore(acme.owner, { into: 'current', name })).status).toBe(201);
+    const [restored] = await clocksOf();
+    expect(Number(restored?.offset_ms)).toBe(0);
+    expect(restored?.version).toBeGreaterThan(moved?.version ?? 0);
+    expect(ok(await acme.owner.get(`${at}/${clock}`))).toMatchObject({ status: 'running', offsetSeconds: 0 });
+    const { createdAt } = ok(await acme.owner.post(`${at}/${payments}`, { amount: 9, currency: 'EUR' }));
+    expect(Math.abs(Date.parse(String(createdAt)) - Date.now())).toBeLessThan(3_600_000);
+    await expectSound();
+
+    // The next snapshot has one.
+    ok(await acme.owner.post(`${at}/${clock}/advance`, { seconds: 2 * 86_400 }));
+    const { body: later } = await server.app.inject({
+      ...{ url: `/console/api/${acme.orgId}/snapshot`, headers: headersOf(acme.owner) },
+    });
+    for (const seconds of [3_600, 7_200]) ok(await acme.owner.post(`${at}/${clock}/advance`, { seconds }));
+    const [ahead] = await clocksOf();
+    expect((await restore(acme.owner, { into: 'current', name }, later)).status).toBe(201);
+    const [back] = await clocksOf();
+    expect(back?.version).toBeGreaterThan(ahead?.version ?? 0);
+    // An advance takes a moment itself.
+    const { offsetSeconds } = ok(await acme.owner.get(`${at}/${clock}`));
+    expect(Math.abs(Number(offsetSeconds) - 2 * 86_400)).toBeLessThan(1_800);
+    ok(await acme.owner.post(`${at}/${clock}/advance`, { seconds: 60 }));
+    await expectSound();
+    expect((await restore(acme.owner, { into: 'current', name })).status).toBe(201);
+  });
+
+  test('an application that was archived since stays archived, with its keys', async () => {
+    ok(await acme.owner.post(`${acme.orgId}/applications/${acme.appId}/archive`));
+    expect((await restore(acme.owner, { into: 'current', name })).status).toBe(201);
+    const [application] = ok(await acme.owner.get(`${acme.orgId}/applications`)).data.filter(
+      ({ id }) => id === acme.appId,
+    );
+    expect(application?.status).toBe('archived');
+    await expectSound();
+    ok(await acme.owner.post(`${acme.orgId}/applications/${acme.appId}/restore`));
+    await expectSound();
+  });
+
+  test('a right that ends during the upload ends the restore', async () => {
+    const before = await idsOf();
+    const [halfway, rest] = [snapshot.slice(0, 500), snapshot.slice(500)];
+    const address = await server.listen();
+    const owner = await newPerson(server, 'Olga');
+    const invitation = ok(await acme.owner.post(`${acme.orgId}/invitations`, { role: 'owner' }));
+    const token = String(invitation.url).split('/').at(-1);
+    ok(await owner.post(`session/invitations/${token}/accept`));
+    const upload = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode(halfway));
+        const members = ok(await acme.owner.get(`${acme.orgId}/members`)).data;
+        const member = members.find(({ personId }) => personId === owner.personId);
+        ok(await acme.owner.post(`${acme.orgId}/members/${member?.id}/remove`));
+        controller.enqueue(new TextEncoder().encode(rest));
+        controller.close();
+      },
+    });
+    const query = new URLSearchParams({ into: 'current', name });
+    const response = await fetch(`${address}/console/api/${acme.orgId}/snapshot?${query}`, {
+      ...{ method: 'POST', body: upload, duplex: 'half' },
+      headers: { ...headersOf(owner), 'content-type': 'application/jsonl' },
+    } as RequestInit);
+    expect(response.status, await response.clone().text()).toBe(404);
+    expect(await idsOf()).toEqual(before);
+  });
+
   test('a webhook that was deleted since returns with a new secret', async () => {
     const [webhook] = ok(await acme.owner.get(`${at}/developer_api_webhooks`)).data;
     ok(await acme.owner.post(`${at}/developer_api_webhooks/${webhook?.id}/delete`));
@@ -193,6 +269,9 @@ describe.each(databaseKinds)('restoring a snapshot on %s', (kind) => {
     );
     expect((await restore(acme.admin, current)).code, 'only owners replace').toBe('role_missing');
     expect((await restore(acme.developer, { into: 'new', name: 'X' })).code).toBe('role_missing');
+    expect(ok(await acme.owner.get(`${acme.orgId}/audit`)).data[0]).toMatchObject({
+      ...{ action: 'organizations.restore', outcome: 'refused', code: 'role_missing' },
+    });
     const stranger = await newPerson(server, 'Mallory');
     expect((await restore(stranger, current)).code).toBe('resource_not_found');
     expect((await restore(acme.owner, { into: 'elsewhere', name })).code).toBe('invalid_request');

@@ -74,6 +74,8 @@ describe.each(databaseKinds)('revealing the secret of a webhook on %s', (kind) =
     const admin = await newPerson(server, 'Linus');
     await join(admin, owner, orgId, 'admin');
     expect((await reveal(admin)).code).toBe('role_missing');
+    const [row] = ok(await owner.get(`${orgId}/audit`)).data;
+    expect(row).toMatchObject({ action: 'webhooks.reveal_secret', outcome: 'refused', code: 'role_missing' });
   });
 
   test('limits wrong passwords like sign-ins', async () => {

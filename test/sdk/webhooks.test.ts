@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Sandbank, SignatureError, signWebhook, verifyWebhook } from '../../sdk/client.ts';
 import { openReceiver } from '../support/receiver.ts';
 import { signaturesOf } from '../support/verify-signature.ts';
@@ -196,6 +196,20 @@ describe('verification fails for', () => {
 
   test('a signed body that is not JSON', async () => {
     expect(await errorFrom('hello', delivered('hello'), secret, { now })).toMatchObject({ check: 'body' });
+  });
+
+  test('thousands of signatures cost no more than one', async () => {
+    const sign = vi.spyOn(crypto.subtle, 'sign');
+    onTestFinished(() => sign.mockRestore());
+    const headers = delivered();
+    const wrong = Array.from({ length: 4_000 }, () => `v1,${'A'.repeat(43)}=`);
+    const many = { ...headers, 'webhook-signature': [...wrong, headers['webhook-signature']].join(' ') };
+    expect(await verifyWebhook(body, many, [newSecret(), secret], { now })).toEqual(event);
+    expect(sign).toHaveBeenCalledTimes(2);
+    const refused = { ...headers, 'webhook-signature': wrong.join(' ') };
+    await errorFrom(body, refused, secret, { now });
+    // The diagnosis tries about a dozen mistakes.
+    expect(sign.mock.calls.length).toBeLessThan(30);
   });
 
   test('a timestamp too old for the system clock, which is the default', async () => {

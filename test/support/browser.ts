@@ -364,6 +364,9 @@ export async function expectAccessible(
     selectors: false,
     rules: Object.fromEntries(except.map((id) => [id, { enabled: false }])),
   };
+  // A table fades while it loads other rows, and faded text has too little contrast.
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+  await untilStill(page);
   // Once for each document: parsing it takes as long as loading a page.
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(axeSource);
   const { violations } = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult;

@@ -145,7 +145,11 @@ export function openApp(
     coverage: undefined,
     writtenBehind: { requests: () => server.requestLog.flush(), coverage: () => server.coverage.flush() },
     streams: server.eventStreams,
-    inbox: { accept: (request) => server.inbox.accept(request), held: server.heldRequests },
+    inbox: {
+      isPlausible: (request) => server.inbox.isPlausible(request),
+      accept: (request) => server.inbox.accept(request),
+      held: server.heldRequests,
+    },
     readiness: () => Promise.resolve({ ok: true }),
     ports,
     faults: server.faults,

@@ -26,6 +26,7 @@ import {
   windowOf,
   windowsOf,
 } from './overview-views.ts';
+import { type SharedRead, sharedReads } from './shared-reads-store.ts';
 
 const OverviewQuery = strict({
   range: Type.Optional(
@@ -125,17 +126,12 @@ async function countRecords(
   return time === undefined && isOutOfRange ? countIn(reader, scope, range, 'real', wallNow) : counts;
 }
 
-interface Read {
-  readonly overview: Presented;
-  readonly scanned: number;
-}
-
 async function readOverview(
   reader: Reader,
   scope: OverviewScope,
   requested: Requested,
   wallNow: Instant,
-): Promise<Read> {
+): Promise<SharedRead<Presented>> {
   const [counts, isFilled] = await Promise.all([
     countRecords(reader, scope, requested, wallNow),
     hasRecords(reader, scope.orgId),
@@ -164,58 +160,10 @@ async function readOverview(
     webhooks: presentWebhooks(deliveries, window, countedMax),
     requests: presentRequests(requests, requestWindow, wallNow),
   } as const;
-  return { overview, scanned };
+  return { value: overview, scanned };
 }
 
-interface CachedRead {
-  readonly at: Instant;
-  readonly read: Promise<Read>;
-  /** 0 until the read has finished; until then it is shared. */
-  cachedMs: number;
-  isPending: boolean;
-}
-
-/**
- * Many viewers poll the same overview. Concurrent callers share one read, and a large result is cached: for 5 s after 100,000
- * rows, which takes about a tenth of a second to read, and for less after fewer, so that an open page follows a small
- * organization at once. Cached by reader, so that two servers in one process do not share entries.
- */
-const cache = new WeakMap<Reader, Map<string, CachedRead>>();
-const cachedMax = 1_000;
-const rowsPerCachedMs = 20;
-
-async function cachedOverview(
-  reader: Reader,
-  scope: OverviewScope,
-  requested: Requested,
-  now: Instant,
-): Promise<Presented> {
-  const entries = cache.get(reader) ?? new Map<string, CachedRead>();
-  cache.set(reader, entries);
-  const key = [scope.orgId, scope.appId, requested.range, requested.time].join(' ');
-  const last = entries.get(key);
-  if (last && (last.isPending || (now - last.at >= 0 && now - last.at < last.cachedMs)))
-    return (await last.read).overview;
-  if (entries.size >= cachedMax) entries.clear();
-  const entry: CachedRead = {
-    at: now,
-    read: readOverview(reader, scope, requested, now),
-    cachedMs: 0,
-    isPending: true,
-  };
-  entries.set(key, entry);
-  try {
-    const { overview, scanned } = await entry.read;
-    entry.cachedMs = scanned / rowsPerCachedMs;
-    return overview;
-  } catch (error) {
-    // Do not cache failures.
-    if (entries.get(key) === entry) entries.delete(key);
-    throw error;
-  } finally {
-    entry.isPending = false;
-  }
-}
+const overviews = sharedReads<Presented>();
 
 export const overviewRoutes: readonly ConsoleRoute[] = [
   {
@@ -229,6 +177,10 @@ export const overviewRoutes: readonly ConsoleRoute[] = [
     response: OverviewSchema,
     responseName: 'Overview',
     flushBefore: 'requests',
-    read: ({ reader, principal, query, now }) => cachedOverview(reader, principal, query as Requested, now),
+    read: ({ reader, principal, query, now }) => {
+      const requested = query as Requested;
+      const key = [principal.orgId, principal.appId, requested.range, requested.time].join(' ');
+      return overviews(reader, key, now, () => readOverview(reader, principal, requested, now));
+    },
   },
 ];

@@ -48,7 +48,7 @@ export const attemptListRoutes: readonly ConsoleRoute[] = [
     response: list(DeliveryWithAttempts),
     responseName: 'DeliveryWithAttemptsList',
     read: applicationSubresourceHandler('webhook', webhooksTable, async ({ reader, query }, webhook) => {
-      const { orgId, id: webhookId, inbox } = webhook;
+      const { orgId, id: webhookId } = webhook;
       const requested = { ...(query as object), webhookId };
       const page = pageQueryOf(deliveriesTable, 'delivery', ['webhookId'], orgId, requested);
       if (page === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
@@ -57,7 +57,7 @@ export const attemptListRoutes: readonly ConsoleRoute[] = [
         withHeldFlag(reader, orgId, rows),
         findNewestAttempts(
           reader,
-          orgId,
+          webhook,
           rows.map(({ id }) => id),
         ),
         findRecordsOfEvents(
@@ -69,19 +69,19 @@ export const attemptListRoutes: readonly ConsoleRoute[] = [
       const data = deliveries.map((delivery) => ({
         ...presentDelivery(delivery),
         recordId: records.get(delivery.eventId) ?? delivery.eventId,
-        attempts: (attempts.get(delivery.id) ?? []).map((attempt) => presentOutcome(attempt, inbox !== null)),
+        attempts: (attempts.get(delivery.id) ?? []).map(presentOutcome),
       }));
       return { data, hasMore, nextCursor };
     }),
   },
 ];
 
-function presentOutcome(attempt: ListedAttempt, isInbox: boolean) {
+function presentOutcome(attempt: ListedAttempt) {
   const { number, at, status, responseStatus, responseBody, durationMs, error } = attempt;
   return {
     ...{ number, status, responseStatus, durationMs, error },
     at: instantToText(at),
-    signatureVerified: isInbox ? verifiedBy(responseBody) : null,
+    signatureVerified: verifiedBy(responseBody),
   };
 }
 

@@ -1,9 +1,12 @@
 import type { Id } from '../../kernel/ids.ts';
 import type { Reader, Statement } from '../../kernel/table.ts';
 import type { AttemptRow } from './delivery-table.ts';
+import type { WebhookRow } from './table.ts';
 
 /** More than any retry profile has. */
 const attemptsShownMax = 20;
+/** A receipt of an inbox is shorter. The responses of other endpoints are not read: a page of them may have 32 MB. */
+const receiptCharactersMax = 4_096;
 
 export type ListedAttempt = Pick<
   AttemptRow,
@@ -14,18 +17,19 @@ const newestAttempts: Statement = {
   name: 'newest_attempts_of_deliveries',
   text: `select a.* from unnest($2::text[]) as k(id) cross join lateral (
       select a.delivery_id as "deliveryId", a.number, a.at, a.status, a.response_status as "responseStatus",
-        a.response_body as "responseBody", a.duration_ms as "durationMs", a.error
+        case when $4::boolean then left(a.response_body, ${receiptCharactersMax}) end as "responseBody", a.duration_ms as "durationMs", a.error
       from delivery_attempts a where a.org_id = $1 and a.delivery_id = k.id
       order by a.org_id desc, a.delivery_id desc, a.number desc limit $3) a`,
 };
 
-/** The newest attempts of each delivery, newest first. */
+/** The newest attempts of each delivery to an endpoint, newest first. Only those of an inbox have their response. */
 export async function findNewestAttempts(
   reader: Pick<Reader, 'rows'>,
-  orgId: Id<'organization'>,
+  { orgId, inbox }: Pick<WebhookRow, 'orgId' | 'inbox'>,
   deliveryIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly ListedAttempt[]>> {
-  const rows = await reader.rows<ListedAttempt>(newestAttempts, [orgId, deliveryIds, attemptsShownMax]);
+  const values = [orgId, deliveryIds, attemptsShownMax, inbox !== null];
+  const rows = await reader.rows<ListedAttempt>(newestAttempts, values);
   const byDelivery = new Map<string, ListedAttempt[]>();
   for (const row of rows) {
     const attempts = byDelivery.get(row.deliveryId);

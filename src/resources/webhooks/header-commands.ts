@@ -29,7 +29,7 @@ export function refuseHeaders(names: readonly string[]): Refusal | undefined {
       return refuse('webhook_header_not_allowed', {
         message: isReserved
           ? `The header ${name} is reserved: Sandbank or the connection sets it.`
-          : `The header ${name} is there twice; names differ only in case.`,
+          : `Duplicate header ${name}: names are not case-sensitive.`,
         param: `/headers/${name.replaceAll('~', '~0')}`,
       });
     known.add(lower);

@@ -187,9 +187,14 @@ export const updateWebhook: PreparedCommand<UpdateWebhook> = {
       return refuseUrl('The URL of an inbox cannot be changed. Create an endpoint with your URL.');
     if (urlProblem !== null) return refuseUrl(urlProblem);
     if (othersAtHost >= limits.webhooksPerHostMax) return refuseHost();
-    return moveWebhook('update', row, { ...row, ...fields }, context);
+    return moveWebhook('update', row, { ...row, ...headersAt(row, fields.url), ...fields }, context);
   },
 };
+
+/** Custom headers may be credentials, which must not go to another server because an endpoint has a new URL. */
+function headersAt(row: WebhookRow, url = row.url): Pick<WebhookRow, 'headers'> {
+  return { headers: new URL(url).origin === new URL(row.url).origin ? row.headers : null };
+}
 
 export interface RotateSecret extends NewSecret {
   readonly id: Id<'webhook'>;

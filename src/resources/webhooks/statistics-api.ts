@@ -1,10 +1,13 @@
 import { type Static, Type } from 'typebox';
+import type { Presented } from '../../kernel/envelope.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { applicationSubresourceHandler, type ConsoleRoute } from '../../kernel/route.ts';
 import { component, id, nullable, resource, strict, Time } from '../../kernel/schema.ts';
+import type { Instant, Reader } from '../../kernel/table.ts';
 import { dayMs, hourMs, minuteMs } from '../../kernel/time.ts';
+import { type SharedRead, sharedReads } from '../console-views/shared-reads-store.ts';
 import { type AttemptCount, countAttempts } from './statistics-store.ts';
-import { webhooksTable } from './table.ts';
+import { type WebhookRow, webhooksTable } from './table.ts';
 
 /** The length of each range and of its buckets. */
 const ranges = {
@@ -44,6 +47,8 @@ const noAttempts: Omit<AttemptCount, 'bucket' | 'p50Ms' | 'p95Ms' | 'isCapped'> 
   ...{ succeeded: 0, failed: 0, status2xx: 0, status3xx: 0, status4xx: 0, status5xx: 0, noResponse: 0 },
 };
 
+const statistics = sharedReads<Presented>();
+
 export const webhookStatisticsRoutes: readonly ConsoleRoute[] = [
   {
     operationId: 'getWebhookStatistics',
@@ -55,29 +60,40 @@ export const webhookStatisticsRoutes: readonly ConsoleRoute[] = [
     query: StatisticsQuery,
     response: StatisticsSchema,
     responseName: 'WebhookStatistics',
-    read: applicationSubresourceHandler('webhook', webhooksTable, async ({ reader, query, now }, row) => {
+    read: applicationSubresourceHandler('webhook', webhooksTable, ({ reader, query, now }, row) => {
       const { range = rangeDefault } = query as Static<typeof StatisticsQuery>;
-      const { ms, bucketMs } = ranges[range];
-      // Whole buckets; the last one is still in progress.
-      const end = (Math.floor(now / bucketMs) + 1) * bucketMs;
-      const starts = Array.from({ length: ms / bucketMs }, (_, i) => end - ms + i * bucketMs);
-      const counted = await countAttempts(reader, row.orgId, row.id, starts);
-      const byBucket = new Map(counted.map((count) => [count.bucket, count]));
-      return {
-        object: 'webhook_statistics',
-        sandbox: true,
-        status: 'ok',
-        webhookId: row.id,
-        range,
-        from: instantToText(starts[0] ?? end),
-        to: instantToText(now),
-        bucketSeconds: bucketMs / 1_000,
-        buckets: starts.map((start, i) => presentBucket(instantToText(start), byBucket.get(i + 1))),
-        isCapped: counted.some(({ isCapped }) => isCapped),
-      };
+      const key = [row.orgId, row.id, range].join(' ');
+      return statistics(reader, key, now, () => readStatistics(reader, row, range, now));
     }),
   },
 ];
+
+async function readStatistics(
+  reader: Reader,
+  { orgId, id: webhookId }: Pick<WebhookRow, 'orgId' | 'id'>,
+  range: keyof typeof ranges,
+  now: Instant,
+): Promise<SharedRead<Presented>> {
+  const { ms, bucketMs } = ranges[range];
+  // Whole buckets; the last one is still in progress.
+  const end = (Math.floor(now / bucketMs) + 1) * bucketMs;
+  const starts = Array.from({ length: ms / bucketMs }, (_, i) => end - ms + i * bucketMs);
+  const counted = await countAttempts(reader, orgId, webhookId, starts);
+  const byBucket = new Map(counted.map((count) => [count.bucket, count]));
+  const value = {
+    object: 'webhook_statistics',
+    sandbox: true,
+    status: 'ok',
+    webhookId,
+    range,
+    from: instantToText(starts[0] ?? end),
+    to: instantToText(now),
+    bucketSeconds: bucketMs / 1_000,
+    buckets: starts.map((start, i) => presentBucket(instantToText(start), byBucket.get(i + 1))),
+    isCapped: counted.some(({ isCapped }) => isCapped),
+  } as const;
+  return { value, scanned: counted.reduce((sum, { succeeded, failed }) => sum + succeeded + failed, 0) };
+}
 
 function presentBucket(at: string, count: AttemptCount | undefined) {
   const { succeeded, failed, status2xx, status3xx, status4xx, status5xx, noResponse } = count ?? noAttempts;
