@@ -7,7 +7,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import type { PaymentList, Session } from '../generated/shapes.ts';
 import { useHeldRows } from './held-rows.ts';
 import { IdempotencyKey } from './idempotency.ts';
@@ -139,9 +139,13 @@ export interface PagedList<T> extends Read<List<T>> {
   readonly rows: readonly T[];
   /** Identifies the list, its filters and the page. */
   readonly query: string;
-  /** Rows that arrived while the person was scrolled down; `<NewRows {...list} />` shows them. */
+  /**
+   * Rows that arrived while the person was reading further down the list. Only a list with `<NewRows {...list} />` holds rows
+   * back, which marks its top with `top`; `<Table list={list}>` has one.
+   */
   readonly newCount: number;
   readonly showNew: () => void;
+  readonly top: RefObject<HTMLDivElement | null>;
   /** `<Pager {...list.paging} />`. */
   readonly paging: Paging;
 }
@@ -172,13 +176,15 @@ export function useList<T>(
     });
   const next = read.data?.nextCursor ?? undefined;
   const key = JSON.stringify([path, query]);
-  const { rows, newCount } = useHeldRows(key, read.data?.data ?? [], rowKey, read.isRefreshing);
+  const top = useRef<HTMLDivElement>(null);
+  const { rows, newCount } = useHeldRows(key, read.data?.data ?? [], rowKey, read.isRefreshing, top);
   return {
     ...read,
     rows,
     query: key,
     newCount,
-    showNew: () => window.scrollTo({ top: 0 }),
+    showNew: () => top.current?.scrollIntoView(),
+    top,
     paging: {
       hasPrevious: cursor !== undefined,
       hasNext: read.data?.hasMore === true && next !== undefined,

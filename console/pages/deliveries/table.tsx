@@ -5,7 +5,6 @@ import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Delivery } from '../../generated/shapes.ts';
 import { BulkBar } from '../../parts/bulk-bar.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -38,13 +37,10 @@ export function DeliveryTable({ list, caption, first, empty }: DeliveryTableProp
       <Table
         caption={caption}
         columns={isAllowed ? [first, ...columns, replayColumn] : [first, ...columns]}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
         rowLink={({ id }) => `deliveries/${id}`}
-        isLoading={list.isLoading}
-        problem={list.problem}
         empty={empty}
-        footer={<Pager {...list.paging} />}
         selection={isAllowed ? selection : undefined}
       />
       {isAllowed ? (

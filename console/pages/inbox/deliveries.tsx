@@ -57,7 +57,7 @@ export function InboxDeliveries({ list }: { readonly list: PagedList<DeliveryWit
             ))}
           </ul>
         )}
-        <Pager {...list.paging} />
+        <Pager {...list.paging} count={list.rows.length} />
       </div>
     </section>
   );

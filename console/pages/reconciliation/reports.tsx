@@ -6,7 +6,6 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { pluralize, sentenceCase } from '../../parts/text.ts';
@@ -61,18 +60,14 @@ function Days() {
     <Table
       caption="Settlement reports"
       columns={dayColumns}
-      rows={list.rows}
+      list={list}
       rowKey={({ id }) => id}
-      isLoading={list.isLoading}
-      isRefreshing={list.isRefreshing}
-      problem={list.problem}
       empty={
         <EmptyState icon={<FileSpreadsheet aria-hidden size={20} />} title="No reports yet">
           Providers report once a day, at 06:00 UTC on the application clock. Capture a payment, then advance
           the clock by two days.
         </EmptyState>
       }
-      footer={<Pager {...list.paging} />}
     />
   );
 }
@@ -134,15 +129,12 @@ function Report({ day }: { readonly day: string }) {
       <Table
         caption={`Lines of the report of ${day}`}
         columns={lineColumns}
-        rows={list.rows}
+        list={list}
+        total={report?.lines.toLocaleString('en')}
         rowKey={({ id }) => id}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
         empty={
           <EmptyState title="This report has no lines">No provider paid anything out on this day.</EmptyState>
         }
-        footer={<Pager {...list.paging} />}
       />
     </div>
   );
