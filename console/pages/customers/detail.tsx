@@ -8,6 +8,7 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { Table } from '../../parts/table.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { paymentColumns } from '../payments/columns.tsx';
@@ -120,6 +121,11 @@ function CustomerPayments({ customer }: { readonly customer: Customer }) {
           <Anchor to="payments" search={{ customerId: customer.id }}>
             View all
           </Anchor>
+          <ExportButton
+            path="app/developer_api_payments"
+            filters={{ customerId: customer.id }}
+            name="payments"
+          />
           {create}
         </div>
       </div>

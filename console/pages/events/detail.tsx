@@ -13,6 +13,7 @@ import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -136,9 +137,12 @@ function Deliveries({ eventId }: { readonly eventId: string }) {
   const urlOf = (webhookId: string) => endpoints.find(({ id }) => id === webhookId)?.url ?? webhookId;
   return (
     <section aria-labelledby="deliveries">
-      <h2 id="deliveries" className="mb-3 text-lg font-semibold">
-        Deliveries
-      </h2>
+      <div className="mb-3 flex items-center justify-between gap-2">
+        <h2 id="deliveries" className="text-lg font-semibold">
+          Deliveries
+        </h2>
+        <ExportButton path="app/developer_api_webhook_deliveries" filters={{ eventId }} name="deliveries" />
+      </div>
       <DeliveryTable
         caption="Deliveries of this event, newest first"
         list={list}

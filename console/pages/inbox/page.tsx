@@ -52,7 +52,7 @@ export function InboxPage() {
         <div className="flex flex-col gap-6">
           <DisabledBanner webhook={data} />
           {data.status === 'deleted' ? null : <InboxBehavior webhook={data} behavior={data.inbox} />}
-          <InboxDeliveries list={list} />
+          <InboxDeliveries list={list} webhookId={id} />
         </div>
       ) : null}
     </>

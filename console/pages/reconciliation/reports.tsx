@@ -1,10 +1,12 @@
 import { FileSpreadsheet } from 'lucide-react';
+import type { ExportedRow } from '../../client/export.ts';
 import { useFilters } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
 import type { Settlement, SettlementLine, SettlementReport } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { Money } from '../../parts/money.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -57,19 +59,34 @@ function Sum({ amount, currency }: { readonly amount: number | string; readonly 
 function Days() {
   const list = useList<Settlement>('app/developer_api_settlements');
   return (
-    <Table
-      caption="Settlement reports"
-      columns={dayColumns}
-      list={list}
-      rowKey={({ id }) => id}
-      empty={
-        <EmptyState icon={<FileSpreadsheet aria-hidden size={20} />} title="No reports yet">
-          Providers report once a day, at 06:00 UTC on the application clock. Capture a payment, then advance
-          the clock by two days.
-        </EmptyState>
-      }
-    />
+    <>
+      <div className="mb-3 flex justify-end">
+        <ExportButton
+          path="app/developer_api_settlements"
+          filters={{}}
+          name="settlement-reports"
+          linesOf={dayLines}
+        />
+      </div>
+      <Table
+        caption="Settlement reports"
+        columns={dayColumns}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState icon={<FileSpreadsheet aria-hidden size={20} />} title="No reports yet">
+            Providers report once a day, at 06:00 UTC on the application clock. Capture a payment, then
+            advance the clock by two days.
+          </EmptyState>
+        }
+      />
+    </>
   );
+}
+
+/** One line for each currency of a report. */
+function dayLines({ date, status, totals }: Settlement): readonly ExportedRow[] {
+  return totals.map((total) => ({ date, status, ...total }));
 }
 
 const lineColumns: readonly Column<SettlementLine>[] = [
