@@ -1,8 +1,9 @@
 /** Pages follow what happens elsewhere: through the API, in another tab, on the clock. */
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { describeInBrowser, expectAccessible, step, untilLoaded } from '../support/browser.ts';
-import { useConsole } from './console.ts';
+import { describeInBrowser, expectAccessible, step, untilLoaded, untilStill } from '../support/browser.ts';
+import { openReceiver } from '../support/receiver.ts';
+import { useConsole, visit } from './console.ts';
 
 const payment = { amount: 1250, currency: 'EUR' };
 const agreementMsMax = 1_000;
@@ -12,7 +13,18 @@ const rowOf = (page: Page, reference: string) => page.getByRole('row', { name: n
 
 describeInBrowser('live pages', () => {
   const suite = useConsole({
-    organizations: ['Lists', 'Records', 'Pause', 'Scroll', 'Clock', 'Faults', 'Hidden', 'Second'],
+    organizations: [
+      'Lists',
+      'Records',
+      'Pause',
+      'Scroll',
+      'Clock',
+      'Faults',
+      'Hidden',
+      'Second',
+      'Every',
+      'Below',
+    ],
   });
 
   test('a payment of the API appears in two open tabs, and its changes too', async (context) => {
@@ -24,7 +36,12 @@ describeInBrowser('live pages', () => {
     ];
     for (const page of pages) await page.getByRole('button', { name: /^Live\./ }).waitFor();
     const { id } = await api.post('payments', { ...payment, reference: 'from-the-api' });
-    for (const page of pages) await rowOf(page, 'from-the-api').getByText('Pending').waitFor();
+    for (const page of pages) {
+      await rowOf(page, 'from-the-api').getByText('Pending').waitFor();
+      // The animation with which it slides in; rows that were there before do not move in.
+      expect(await rowOf(page, 'from-the-api').getAttribute('class')).toContain('row-in');
+      expect(await rowOf(page, 'before').getAttribute('class')).not.toContain('row-in');
+    }
     await api.post(`payments/${id}/advance`, { to: 'captured' });
     for (const page of pages) {
       await rowOf(page, 'from-the-api').getByText('Captured').waitFor();
@@ -90,6 +107,40 @@ describeInBrowser('live pages', () => {
     await page.getByRole('button', { name: '3 new' }).click();
     await rowOf(page, 'new-3\\.').waitFor();
     await page.getByRole('button', { name: '3 new' }).waitFor({ state: 'detached' });
+  });
+
+  test('a list further down its page holds its rows too, and the button leads to its top', async (context) => {
+    const receiver = await openReceiver();
+    context.onTestFinished(() => receiver.close());
+    const { api } = suite.organization('Below');
+    const webhook = await api.post('webhooks', { url: receiver.url });
+    const eventIds: string[] = [];
+    for (let number = 1; number <= 20; number += 1) await api.post('customers', { name: `Old ${number}` });
+    await receiver.waitFor(20);
+    for (const { id } of await api.list('webhook_events?limit=5')) eventIds.push(id);
+    const page = await suite.open(context, 'developer', 'Below', `webhooks/${webhook.id}`, {
+      viewport: { width: 1280, height: 500 },
+    });
+    await page.getByRole('button', { name: /^Live\./ }).waitFor();
+    const rows = page.getByRole('table', { name: /^Deliveries/ }).locator('tbody tr');
+    await rows.nth(19).waitFor();
+    const target = rows.nth(15);
+    await target.scrollIntoViewIfNeeded();
+    await untilStill(page);
+    const before = await target.boundingBox();
+    await api.post('customers', { name: 'New' });
+    await page.getByRole('button', { name: '1 new' }).waitFor();
+    await api.post(`webhook_events/${eventIds[0]}/replay`);
+    await page.getByRole('button', { name: '2 new' }).waitFor();
+    expect(await target.boundingBox()).toEqual(before);
+    expect(await rows.count()).toBe(20);
+    await page.getByRole('button', { name: '2 new' }).click();
+    await rows.nth(21).waitFor();
+    await page.getByRole('button', { name: '2 new' }).waitFor({ state: 'detached' });
+    const top = await rows.first().boundingBox();
+    expect(top?.y).toBeGreaterThan(56);
+    expect(top?.y).toBeLessThan(500);
+    expect(await page.evaluate('window.scrollY')).toBeGreaterThan(160);
   });
 
   test('a tab that was hidden holds no connection, and is up to date when it is shown again', async (context) => {
