@@ -7,7 +7,7 @@ import { CodeButton } from '../../code/code-button.tsx';
 import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
-import type { Delivery, Event } from '../../generated/shapes.ts';
+import type { DeliveryWithAttempts, Event } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -133,7 +133,7 @@ function payloadOf(event: Event): Readonly<Record<string, unknown>> {
 
 function Deliveries({ eventId }: { readonly eventId: string }) {
   const endpoints = useEndpoints();
-  const list = useList<Delivery>('app/developer_api_webhook_deliveries', { eventId });
+  const list = useList<DeliveryWithAttempts>('app/deliveries', { eventId });
   const urlOf = (webhookId: string) => endpoints.find(({ id }) => id === webhookId)?.url ?? webhookId;
   return (
     <section aria-labelledby="deliveries">
@@ -146,11 +146,13 @@ function Deliveries({ eventId }: { readonly eventId: string }) {
       <DeliveryTable
         caption="Deliveries of this event, newest first"
         list={list}
-        first={{
-          header: 'Endpoint',
-          isWide: true,
-          cell: ({ webhookId }) => <span className="font-mono text-sm">{urlOf(webhookId)}</span>,
-        }}
+        first={[
+          {
+            header: 'Endpoint',
+            isWide: true,
+            cell: ({ webhookId }) => <span className="font-mono text-sm">{urlOf(webhookId)}</span>,
+          },
+        ]}
         empty={
           <EmptyState title="No deliveries">
             No webhook subscribed to this type when the event occurred. Replay it to send it now.

@@ -25,7 +25,7 @@ export function InboxPage() {
   const applications = useApplications();
   const path = `app/developer_api_webhooks/${encodeURIComponent(id)}` as const;
   const { data, problem, refresh } = useRead<WebhookDetail>(path);
-  const list = useList<DeliveryWithAttempts>(`app/webhooks/${encodeURIComponent(id)}/deliveries`);
+  const list = useList<DeliveryWithAttempts>('app/deliveries', { webhookId: id });
   if (data?.inbox === null) return <Navigate to={`/${orgId}/webhooks/${id}`} replace />;
   return (
     <>
