@@ -45,6 +45,28 @@ describeInBrowser('endpoint page', () => {
     await page.getByText(/% of \d+ attempts succeeded, [1-9]\d* failed/).waitFor();
     await untilStill(page);
     await expectAccessible(page, 'the endpoint page');
+    const table = page.getByRole('table', { name: /^Deliveries/ });
+    for (const width of [1440, 1280, 1024]) {
+      await page.setViewportSize({ width, height: 900 });
+      await untilStill(page);
+      for (const header of ['Record', 'Duration'])
+        expect(await table.getByRole('columnheader', { name: header }).isVisible(), header).toBe(
+          width >= 1440,
+        );
+      const hidden = await table.evaluate((element) => {
+        const region = element.parentElement;
+        return region === null ? 0 : element.scrollWidth - region.clientWidth;
+      });
+      expect(hidden, `hidden width of the table at ${width} px`).toBeLessThanOrEqual(0);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await table
+      .getByText(/^\d+ ms$/)
+      .first()
+      .waitFor();
+    const records = new Set((await api.list('customers')).map((customer) => customer.id));
+    const link = table.locator('tbody tr').first().locator('a[href*="/customers/"]');
+    expect(records).toContain((await link.getAttribute('href'))?.split('/customers/')[1]?.split('?')[0]);
     const before = receiver.received.length;
     await page.getByRole('button', { name: 'Replay customer.created' }).first().click();
     await page.getByText('Replayed as a new delivery').waitFor();

@@ -99,6 +99,7 @@ describeInBrowser('live pages', () => {
     await target.scrollIntoViewIfNeeded();
     await page.waitForFunction('window.scrollY > 160');
     const before = await target.boundingBox();
+    await page.getByText('25 of 30', { exact: true }).waitFor();
     for (let number = 1; number <= 3; number += 1)
       await api.post('payments', { ...payment, reference: `new-${number}.` });
     await page.getByRole('button', { name: '3 new' }).waitFor();
@@ -108,6 +109,8 @@ describeInBrowser('live pages', () => {
     await page.getByRole('button', { name: '3 new' }).click();
     await rowOf(page, 'new-3\\.').waitFor();
     await page.getByRole('button', { name: '3 new' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('8 of 33', { exact: true }).waitFor();
   });
 
   test('a list further down its page holds its rows too, and the button leads to its top', async (context) => {
