@@ -11,6 +11,7 @@ import { type RefObject, useRef, useState } from 'react';
 import type { PaymentList, Session } from '../generated/shapes.ts';
 import { useHeldRows } from './held-rows.ts';
 import { IdempotencyKey } from './idempotency.ts';
+import { usePaused } from './paused.ts';
 import {
   type ApiProblem,
   type ApiRequest,
@@ -108,12 +109,13 @@ export interface ReadOptions {
 /** `const { data, problem, isLoading } = useRead<Payment>(`app/developer_api_payments/${id}`)`. */
 export function useRead<T>(path: Path, query: Query = {}, options: ReadOptions = {}): Read<T> {
   const scope = useScope();
+  const isPaused = usePaused();
   const result = useQuery<T>({
     queryKey: keys.read(path, scope, query),
     queryFn: ({ signal }) => get<T>(path, query, scope, signal),
     enabled: isReachable(path, scope) && (options.isEnabled ?? true),
     ...(staticPaths.includes(path) ? { staleTime: 'static' as const } : {}),
-    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+    ...(options.everyMs === undefined || isPaused ? {} : { refetchInterval: options.everyMs }),
     ...(options.keepPreviousData ? { placeholderData: keepPreviousData } : {}),
   });
   return {

@@ -85,6 +85,22 @@ describeInBrowser('live pages', () => {
       await page.getByRole('button', { name: /^Paused\./ }).click();
       await rowOf(page, 'third').waitFor();
     });
+    await step('a list that is read by polling is paused too', async () => {
+      const { id } = suite.organization('Pause');
+      await Promise.all([page, other].map((tab) => visit(tab, `${id}/requests`)));
+      await page.getByRole('button', { name: /^Live\./ }).click();
+      await page.getByRole('button', { name: /^Paused\./ }).waitFor();
+      const requests = [];
+      // The second one is shown by the read after that of the first one.
+      for (let number = 1; number <= 2; number += 1) {
+        const requestId = String((await api.get('clock')).requestId);
+        await other.locator(`tr[data-id="${requestId}"]`).waitFor();
+        requests.push(requestId);
+      }
+      expect(await page.locator(`tr[data-id="${requests[0]}"]`).count()).toBe(0);
+      await page.getByRole('button', { name: /^Paused\./ }).click();
+      await page.locator(`tr[data-id="${requests[0]}"]`).waitFor();
+    });
   });
 
   test('rows do not move under a person who has scrolled down, and a button shows the new ones', async (context) => {
