@@ -1,4 +1,4 @@
-import { useRef, useSyncExternalStore } from 'react';
+import { type RefObject, useRef, useSyncExternalStore } from 'react';
 
 export interface Held<Row> {
   readonly rows: readonly Row[];
@@ -18,19 +18,24 @@ export function holdRows<Row>(
   return { rows, newCount: fresh.filter((row) => !shownKeys.has(keyOf(row))).length };
 }
 
-const scrolledPx = 160;
+/** The height of the page header, which covers what is above. */
+const coveredPx = 56;
 
 /**
- * Holds the rows of a query while the person is scrolled down. `query` identifies it: another one is shown at once. Rows of the
- * previous query, which are shown until those of the new one arrive, are not held.
+ * Holds the rows of a query while the top of the list is scrolled out of view. `query` identifies it: another one is shown at
+ * once. Rows of the previous query, which are shown until those of the new one arrive, are not held.
  */
 export function useHeldRows<Row>(
   query: string,
   fresh: readonly Row[],
   keyOf: (row: Row) => string,
   isPrevious: boolean,
+  top: RefObject<HTMLElement | null>,
 ): Held<Row> {
-  const isScrolled = useSyncExternalStore(subscribeToScroll, () => window.scrollY > scrolledPx);
+  const isScrolled = useSyncExternalStore(
+    subscribeToScroll,
+    () => top.current !== null && top.current.getBoundingClientRect().top < coveredPx,
+  );
   const shown = useRef<{ readonly query: string; readonly rows: readonly Row[] }>({ query, rows: fresh });
   const isHeld = isScrolled && !isPrevious && shown.current.query === query && shown.current.rows.length > 0;
   const held = isHeld ? holdRows(shown.current.rows, fresh, keyOf) : { rows: fresh, newCount: 0 };

@@ -10,6 +10,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import { PausedContext } from './paused.ts';
 import { refetchOrganization } from './queries.ts';
 import { apiUrl } from './request.ts';
 import { useScope } from './scope.ts';
@@ -85,7 +86,11 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
     }),
     [state, isPaused, isRefreshing, throttle, refetch],
   );
-  return <LiveContext value={live}>{children}</LiveContext>;
+  return (
+    <LiveContext value={live}>
+      <PausedContext value={isPaused}>{children}</PausedContext>
+    </LiveContext>
+  );
 }
 
 function useEventStream(onChange: () => void): LiveState {

@@ -7,10 +7,11 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { useLocation, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type RefObject, useRef, useState } from 'react';
 import type { PaymentList, Session } from '../generated/shapes.ts';
 import { useHeldRows } from './held-rows.ts';
 import { IdempotencyKey } from './idempotency.ts';
+import { usePaused } from './paused.ts';
 import {
   type ApiProblem,
   type ApiRequest,
@@ -108,12 +109,13 @@ export interface ReadOptions {
 /** `const { data, problem, isLoading } = useRead<Payment>(`app/developer_api_payments/${id}`)`. */
 export function useRead<T>(path: Path, query: Query = {}, options: ReadOptions = {}): Read<T> {
   const scope = useScope();
+  const isPaused = usePaused();
   const result = useQuery<T>({
     queryKey: keys.read(path, scope, query),
     queryFn: ({ signal }) => get<T>(path, query, scope, signal),
     enabled: isReachable(path, scope) && (options.isEnabled ?? true),
     ...(staticPaths.includes(path) ? { staleTime: 'static' as const } : {}),
-    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+    ...(options.everyMs === undefined || isPaused ? {} : { refetchInterval: options.everyMs }),
     ...(options.keepPreviousData ? { placeholderData: keepPreviousData } : {}),
   });
   return {
@@ -139,9 +141,13 @@ export interface PagedList<T> extends Read<List<T>> {
   readonly rows: readonly T[];
   /** Identifies the list, its filters and the page. */
   readonly query: string;
-  /** Rows that arrived while the person was scrolled down; `<NewRows {...list} />` shows them. */
+  /**
+   * Rows that arrived while the person was reading further down the list. Only a list with `<NewRows {...list} />` holds rows
+   * back, which marks its top with `top`; `<Table list={list}>` has one.
+   */
   readonly newCount: number;
   readonly showNew: () => void;
+  readonly top: RefObject<HTMLDivElement | null>;
   /** `<Pager {...list.paging} />`. */
   readonly paging: Paging;
 }
@@ -172,13 +178,15 @@ export function useList<T>(
     });
   const next = read.data?.nextCursor ?? undefined;
   const key = JSON.stringify([path, query]);
-  const { rows, newCount } = useHeldRows(key, read.data?.data ?? [], rowKey, read.isRefreshing);
+  const top = useRef<HTMLDivElement>(null);
+  const { rows, newCount } = useHeldRows(key, read.data?.data ?? [], rowKey, read.isRefreshing, top);
   return {
     ...read,
     rows,
     query: key,
     newCount,
-    showNew: () => window.scrollTo({ top: 0 }),
+    showNew: () => top.current?.scrollIntoView(),
+    top,
     paging: {
       hasPrevious: cursor !== undefined,
       hasNext: read.data?.hasMore === true && next !== undefined,

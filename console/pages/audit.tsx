@@ -7,7 +7,6 @@ import { Anchor } from '../parts/anchor.tsx';
 import { ExportButton } from '../parts/export-button.tsx';
 import { FilterBar, FilterDates, FilterSelect, FilterText } from '../parts/filter-bar.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { NewRows, Pager } from '../parts/pager.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import { classes, sentenceCase } from '../parts/text.ts';
@@ -146,15 +145,11 @@ export function Audit() {
           onChange={({ from, to }) => setFilters({ after: from, before: to })}
         />
       </FilterBar>
-      <NewRows {...list} />
       <Table
         caption="Audit trail, newest first"
         columns={columns}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
         empty={
           <NothingFound
             paging={list.paging}
@@ -167,7 +162,6 @@ export function Audit() {
               : 'Creating or changing a payment, API key, webhook or invitation adds a row here.'}
           </NothingFound>
         }
-        footer={<Pager {...list.paging} />}
       />
     </>
   );

@@ -1,7 +1,9 @@
 import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import type { PagedList } from '../client/queries.ts';
 import type { ApiProblem } from '../client/request.ts';
 import type { Selection } from '../client/selection.ts';
 import { Anchor } from './anchor.tsx';
+import { NewRows, Pager } from './pager.tsx';
 import { ProblemBanner } from './problem.tsx';
 import { ScrollRegion } from './scroll-region.tsx';
 import { Skeleton } from './skeleton.tsx';
@@ -17,25 +19,40 @@ export interface Column<Row> {
   readonly isMinor?: boolean;
   /** Hidden below 1280 pixels, where it would push the last column out of the view. */
   readonly isExtra?: boolean;
+  /** Hidden below 1440 pixels: details that the page of the row shows too. */
+  readonly isDetail?: boolean;
   /** Takes the remaining width and truncates long text. */
   readonly isWide?: boolean;
 }
 
-export interface TableProps<Row> {
-  /** For screen readers. */
-  readonly caption: string;
-  readonly columns: readonly Column<Row>[];
+/** `list` for a page of a list: the table then shows its pages and its new rows too. */
+export type TableProps<Row> = TableLayout<Row> & (ListContent<Row> | RowContent<Row>);
+
+interface ListContent<Row> {
+  readonly list: PagedList<Row>;
+  /** The number of rows on all pages, where it is known: '316'. */
+  readonly total?: string | undefined;
+}
+
+interface RowContent<Row> {
+  readonly list?: undefined;
   readonly rows: readonly Row[];
-  readonly rowKey: (row: Row) => string;
-  /** The target of the row: the first column becomes a link that covers the whole row. */
-  readonly rowLink?: (row: Row) => string;
   readonly isLoading?: boolean;
   readonly isRefreshing?: boolean;
   readonly problem?: ApiProblem | null;
+  /** Below the rows. */
+  readonly footer?: ReactNode;
+}
+
+interface TableLayout<Row> {
+  /** For screen readers. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rowKey: (row: Row) => string;
+  /** The target of the row: the first column becomes a link that covers the whole row. */
+  readonly rowLink?: (row: Row) => string;
   /** An EmptyState. */
   readonly empty?: ReactNode;
-  /** Below the rows, usually `<Pager {...list.paging} />`. */
-  readonly footer?: ReactNode;
   /** Adds a column with checkboxes; the actions are in a `<BulkBar>` below the table. */
   readonly selection?: Selection<Row> | undefined;
   /** Inside a flush Card: without a border. */
@@ -46,7 +63,8 @@ const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
 
 /** A list as a table with a border. Buttons and links inside a linked row need `relative z-10`. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, rows, rowKey, isLoading = false, problem, empty, footer } = props;
+  const { caption, rowKey, empty } = props;
+  const { rows, isLoading = false, isRefreshing = false, problem, footer } = contentOf(props);
   const isNew = useNewKeys(rows.map(rowKey));
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} />;
   if (!isLoading && rows.length === 0 && empty !== undefined) {
@@ -60,7 +78,8 @@ export function Table<Row>(props: TableProps<Row>) {
         props.isFlush ? 'rounded-b-lg border-t' : 'rounded-lg border bg-surface',
       )}
     >
-      <ScrollRegion label={caption} isBusy={isLoading || props.isRefreshing === true} hasStickyContent>
+      {props.list === undefined ? null : <NewRows {...props.list} />}
+      <ScrollRegion label={caption} isBusy={isLoading || isRefreshing} hasStickyContent>
         <table className="w-full border-collapse text-sm">
           <caption className="sr-only">{caption}</caption>
           <Head
@@ -69,7 +88,7 @@ export function Table<Row>(props: TableProps<Row>) {
             isEmpty={isLoading || rows.length === 0}
           />
           <tbody
-            className={classes(props.isRefreshing && 'opacity-60', 'transition-opacity')}
+            className={classes(isRefreshing && 'opacity-60', 'transition-opacity')}
             {...(props.selection ? { onKeyDown: keyHandler(props.selection) } : {})}
           >
             {isLoading
@@ -97,6 +116,14 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
+function contentOf<Row>(props: TableProps<Row>): RowContent<Row> {
+  const { list } = props;
+  if (list === undefined) return props;
+  const { rows, isLoading, isRefreshing, problem, paging } = list;
+  const footer = <Pager {...paging} count={rows.length} total={props.total} />;
+  return { rows, isLoading, isRefreshing, problem, footer };
+}
+
 function keyHandler<Row>(selection: Selection<Row>) {
   return (event: KeyboardEvent) => selectByKey(event, selection);
 }
@@ -105,7 +132,7 @@ function keyHandler<Row>(selection: Selection<Row>) {
 export const headClass =
   'sticky top-(--sticky-top) z-[15] bg-surface font-medium text-faint shadow-[inset_0_-1px_0_var(--line)]';
 
-interface HeadProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection'> {
+interface HeadProps<Row> extends Pick<TableLayout<Row>, 'columns' | 'selection'> {
   readonly isEmpty: boolean;
 }
 
@@ -128,7 +155,7 @@ function Head<Row>({ columns, selection, isEmpty }: HeadProps<Row>) {
   );
 }
 
-interface SkeletonRowProps<Row> extends Pick<TableProps<Row>, 'columns'> {
+interface SkeletonRowProps<Row> extends Pick<TableLayout<Row>, 'columns'> {
   readonly hasSelection: boolean;
 }
 
@@ -145,7 +172,7 @@ function SkeletonRow<Row>({ columns, hasSelection }: SkeletonRowProps<Row>) {
   );
 }
 
-interface BodyRowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'rowLink' | 'selection'> {
+interface BodyRowProps<Row> extends Pick<TableLayout<Row>, 'columns' | 'rowLink' | 'selection'> {
   readonly row: Row;
   readonly id: string;
   readonly isNew: boolean;
@@ -202,6 +229,7 @@ function cellClass<Row>(column: Column<Row>): string {
     column.align === 'right' ? 'text-left tabular-nums sm:text-right' : 'text-left',
     column.isMinor && 'max-sm:hidden',
     column.isExtra && 'max-xl:hidden',
+    column.isDetail && 'max-[90rem]:hidden',
     column.isWide ? 'w-full max-w-0 min-w-40 truncate' : 'whitespace-nowrap',
   );
 }

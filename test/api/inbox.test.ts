@@ -12,7 +12,7 @@ import { databaseKinds, openServer, queryRows } from '../support/server.ts';
 import { tenant } from '../support/tenant.ts';
 import { readUntil, unknownWebhook, type WebhookBody, webhooks } from '../support/webhooks.ts';
 
-const attemptsPath = 'webhooks/{id}/deliveries';
+const attemptsPath = 'deliveries';
 const inboxPath = 'developer_api_webhook_inbox';
 const publicUrl = 'https://sandbank.example/bank';
 const shared = { allowsPrivateWebhooks: false, publicUrl };
@@ -142,8 +142,7 @@ describe.each(databaseKinds)('the inbox on %s', (kind) => {
     const tested = expectOk(await shop.client.post(`${webhooks}/${id}/test`));
     const read = async (webhookId: string, limit = 10) =>
       readConsole<{ data: object[]; hasMore: boolean }>(server, consoleRoutes, attemptsPath, shop, {
-        params: { id: webhookId },
-        query: { limit },
+        query: { webhookId, limit },
       });
     const { data, hasMore } = await read(id);
     expect(hasMore).toBe(false);
@@ -163,7 +162,7 @@ describe.each(databaseKinds)('the inbox on %s', (kind) => {
     expect((await read(id)).data[0]).toMatchObject({ attempts: [{ signatureVerified: null }] });
     const plain = await shop.createWebhook({ url: 'https://1.1.1.1/hook' });
     expect((await read(plain.id)).data).toEqual([]);
-    expect(await read(unknownWebhook)).toMatchObject({ code: 'resource_not_found' });
+    expect((await read(unknownWebhook)).data).toEqual([]);
   });
 
   test('with 410 is disabled, and a test still reaches it', async () => {

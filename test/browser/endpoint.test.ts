@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { describeInBrowser, expectAccessible, untilStill } from '../support/browser.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
-import { people, useConsole } from './console.ts';
+import { people, useConsole, visit } from './console.ts';
 
 describeInBrowser('endpoint page', () => {
   const organizations = ['Charts', 'Settings', 'Secrets', 'Examined'] as const;
@@ -27,6 +27,7 @@ describeInBrowser('endpoint page', () => {
   test('judges an endpoint by its attempts: a failure that a retry has repaired is red', async (context) => {
     const { api } = suite.organization('Charts');
     const id = await endpointOf('Charts');
+    const { id: unreachable } = await api.post('webhooks', { url: 'http://127.0.0.1:9/hook' });
     for (let i = 0; i < 8; i += 1) await api.post('customers', { name: `Ada ${i}` });
     await expect
       .poll(async () => (await api.list(`webhook_deliveries?webhookId=${id}&status=succeeded`)).length, {
@@ -45,12 +46,41 @@ describeInBrowser('endpoint page', () => {
     await page.getByText(/% of \d+ attempts succeeded, [1-9]\d* failed/).waitFor();
     await untilStill(page);
     await expectAccessible(page, 'the endpoint page');
+    const table = page.getByRole('table', { name: /^Deliveries/ });
+    for (const [webhookId, shown] of [
+      [unreachable, 'Pending'],
+      [id, 'Succeeded'],
+    ] as const) {
+      await visit(page, `${suite.organization('Charts').id}/webhooks/${webhookId}`);
+      await table.getByText(shown).first().waitFor();
+      for (const width of [1440, 1280, 1024]) {
+        await page.setViewportSize({ width, height: 900 });
+        await untilStill(page);
+        for (const header of ['Record', 'Duration'])
+          expect(await table.getByRole('columnheader', { name: header }).isVisible()).toBe(width >= 1440);
+        const hidden = await table.evaluate(
+          (element) => element.scrollWidth - (element.parentElement?.clientWidth ?? 0),
+        );
+        expect(hidden, `hidden width of ${shown} deliveries at ${width} px`).toBeLessThanOrEqual(0);
+      }
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await table
+      .getByText(/^\d+ ms$/)
+      .first()
+      .waitFor();
+    const records = new Set((await api.list('customers')).map((customer) => customer.id));
+    const link = table.locator('tbody tr').first().locator('a[href*="/customers/"]');
+    expect(records).toContain((await link.getAttribute('href'))?.split('/customers/')[1]?.split('?')[0]);
     const before = receiver.received.length;
     await page.getByRole('button', { name: 'Replay customer.created' }).first().click();
     await page.getByText('Replayed as a new delivery').waitFor();
     await expect.poll(() => receiver.received.length).toBeGreaterThan(before);
     await page.goto(page.url().replace(/webhooks.*/, 'webhooks'));
-    await page.getByText(/of attempts fail/).waitFor();
+    await page
+      .getByText(/of attempts fail/)
+      .first()
+      .waitFor();
   });
 
   test('custom headers are sent, shown by name, and replaced', async (context) => {

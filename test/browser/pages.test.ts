@@ -19,10 +19,9 @@ import {
   untilLoaded,
   untilStill,
   useBrowser,
-  waitMs,
 } from '../support/browser.ts';
 import { startServer } from '../support/processes.ts';
-import { type ConsoleApi, consoleApiOf } from './console.ts';
+import { type ConsoleApi, consoleApiOf, visit } from './console.ts';
 import { type Ids, pages, readIds, titleOf } from './page-list.ts';
 import { createSampleData, owner, type SampleData, seed, viewer } from './sample-data.ts';
 
@@ -67,31 +66,6 @@ describeInBrowser('console pages', () => {
     const storageState = states.get(who);
     return suite.borrowTab(context, who, storageState === undefined ? {} : { storageState });
   };
-
-  async function visit(page: Page, address: string): Promise<Page> {
-    const target = `/console/${address}`;
-    const isInside = await page.evaluate("typeof __TSR_ROUTER__ !== 'undefined'");
-    if (isInside) {
-      // The previous page stays until the router has loaded the next one. The content security policy does not allow
-      // `page.waitForFunction`, which needs `eval`.
-      await page.evaluate(`new Promise((resolve, reject) => {
-        const router = __TSR_ROUTER__;
-        const before = router.state.location.state.__TSR_key;
-        const deadline = Date.now() + ${waitMs};
-        const check = () => {
-          const { status, location, resolvedLocation } = router.state;
-          const isResolved = status === 'idle' && location.href === resolvedLocation?.href;
-          if (isResolved && location.state.__TSR_key !== before) resolve();
-          else if (Date.now() > deadline) reject(new Error('The router is still ' + status));
-          else setTimeout(check, 10);
-        };
-        router.history.push(${JSON.stringify(target)});
-        check();
-      })`);
-    } else await page.goto(target, { waitUntil: 'domcontentloaded' });
-    await untilLoaded(page);
-    return page;
-  }
 
   const headings = (page: Page) => page.getByRole('heading', { level: 1 });
 

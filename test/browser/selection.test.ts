@@ -2,17 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import {
-  describeInBrowser,
-  expectAccessible,
-  expectNoOverflow,
-  phone,
-  step,
-  untilLoaded,
-} from '../support/browser.ts';
+import { describeInBrowser, expectAccessible, expectNoOverflow, phone, step } from '../support/browser.ts';
 import { openReceiver } from '../support/receiver.ts';
 import type { Body } from './api.ts';
-import { goTo, useConsole } from './console.ts';
+import { goTo, useConsole, visit } from './console.ts';
 
 const money = { amount: 1_250, currency: 'EUR', captureMethod: 'manual' };
 const bar = (page: Page) => page.getByRole('region', { name: 'Selection' });
@@ -284,41 +277,81 @@ describeInBrowser('a selection', () => {
     }
   });
 
-  const exported: readonly (readonly [
-    path: string,
-    button: string,
-    file: string,
-    columns: readonly string[],
-  ])[] = [
-    ['ledger', 'Export CSV', 'balances.csv', ['account', 'currency', 'balance']],
-    ['ledger', 'Export trial balance', 'trial-balance.csv', ['currency', 'amount']],
-    ['ledger?tab=entries', 'Export CSV', 'ledger-entries.csv', ['entryId', 'account', 'amount']],
-    ['webhooks', 'Export CSV', 'webhooks.csv', ['id', 'url', 'status']],
-    ['faults', 'Export CSV', 'fault-plans.csv', ['id', 'status', 'fault.type']],
-    ['keys', 'Export CSV', 'api-keys.csv', ['id', 'name', 'scopes']],
-    ['members', 'Export CSV', 'members.csv', ['name', 'email', 'role']],
-    ['applications', 'Export CSV', 'applications.csv', ['id', 'name', 'status']],
-    ['coverage', 'Export CSV', 'coverage.csv', ['kind', 'name', 'count']],
-    ['reconciliation?tab=lines', 'Export CSV', 'reconciliation.csv', ['date', 'result', 'difference']],
-  ];
-
   test('every list is exported, without secrets', async (context) => {
-    const { api } = suite.organization('Exports');
-    const { id } = await api.post('payments', { amount: 100, currency: 'EUR' });
-    await api.post(`payments/${id}/advance`, { to: 'settled' });
+    const { id: orgId, api } = suite.organization('Exports');
     const webhook = await api.post('webhooks', { url: 'http://127.0.0.1:9/hook' });
+    const inbox = await api.post('webhook_inbox');
+    const { id: customerId } = await api.post('customers', { name: 'Ada' });
+    const { id } = await api.post('payments', { amount: 9_900, currency: 'EUR', customerId });
+    await api.post(`payments/${id}/advance`, { to: 'captured' });
+    const refund = await api.post(`payments/${id}/refund`, { amount: 100 });
+    await api.post(`payments/${id}/advance`, { action: 'dispute', reason: 'Never arrived' });
+    const [dispute] = await api.list(`disputes?paymentId=${id}`);
+    const settled = await api.post('payments', { amount: 100, currency: 'EUR' });
+    await api.post(`payments/${settled.id}/advance`, { to: 'settled' });
+    const quote = { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 250_000 };
+    const transfer = await api.post('transfers', { ...quote, beneficiary: { name: 'Ada' } });
+    const [event] = await api.list('webhook_events?type=customer.created');
     const fault = { type: 'error', code: 'service_unavailable' };
-    await api.post('fault_plans', { on: 'requests', fault, count: 1, operations: ['createTransfer'] });
-    const page = await suite.open(context, 'viewer', 'Exports', 'ledger');
-    const [root = ''] = page.url().split('/ledger');
-    for (const [path, button, file, columns] of exported) {
-      await page.goto(`${root}/${path}`);
-      await untilLoaded(page);
-      const lines = await downloaded(page, page.getByRole('button', { name: button, exact: true }), file);
-      expect(lines[0]?.split(','), file).toEqual(expect.arrayContaining([...columns]));
-      expect(lines.length, file).toBeGreaterThan(1);
-      for (const secret of [String(webhook.secret), api.key]) expect(lines.join('\n')).not.toContain(secret);
-    }
+    await api.post('fault_plans', { on: 'requests', fault, count: 1, operations: ['rotateWebhookSecret'] });
+    await api.status('payments', { amount: 0, currency: 'EUR' });
+    await api.post('clock/advance', { seconds: 3 * 86_400 });
+    const invitation = await suite
+      .session('owner')
+      .post(`${orgId}/invitations`, { role: 'viewer', email: 'new@acme.test' });
+    const token = String(invitation.url).split('/').at(-1) ?? '';
+    const secrets = [String(webhook.secret), String(inbox.secret), api.key, token];
+    expect(secrets.every((secret) => secret.length > 20)).toBe(true);
+
+    /** The address, the file, some of its columns, a text that only its rows have, and the button. */
+    const exported: readonly (readonly [
+      path: string,
+      file: string,
+      columns: readonly string[],
+      row: string,
+      button?: string,
+    ])[] = [
+      ['payments', 'payments.csv', ['id', 'amount', 'status'], id],
+      ['refunds', 'refunds.csv', ['id', 'paymentId', 'amount'], refund.id],
+      ['disputes', 'disputes.csv', ['id', 'paymentId', 'reason'], String(dispute?.id)],
+      ['customers', 'customers.csv', ['id', 'name'], customerId],
+      ['transfers', 'transfers.csv', ['id', 'sourceAmount', 'beneficiary.name'], transfer.id],
+      ['events', 'events.csv', ['id', 'type', 'resourceId'], String(event?.id)],
+      ['requests', 'requests.csv', ['id', 'path', 'httpStatus'], 'developer_api_transfers'],
+      ['requests?tab=errors', 'request-errors.csv', ['code', 'httpStatus', 'count'], '400'],
+      ['audit', 'audit.csv', ['at', 'action', 'resourceId'], transfer.id],
+      ['ledger', 'balances.csv', ['account', 'currency', 'balance'], 'EUR'],
+      ['ledger', 'trial-balance.csv', ['currency', 'amount'], 'EUR', 'Export trial balance'],
+      ['ledger?tab=entries', 'ledger-entries.csv', ['entryId', 'account', 'amount'], id],
+      ['reconciliation?tab=lines', 'reconciliation.csv', ['date', 'result', 'difference'], settled.id],
+      ['reconciliation?tab=reports', 'settlement-reports.csv', ['date', 'currency', 'net'], 'EUR'],
+      ['webhooks', 'webhooks.csv', ['id', 'url', 'status'], webhook.id],
+      [`webhooks/${webhook.id}`, 'deliveries.csv', ['id', 'eventId', 'status'], webhook.id],
+      [`webhooks/${inbox.id}/inbox`, 'deliveries.csv', ['id', 'eventId', 'status'], inbox.id],
+      [`events/${event?.id}`, 'deliveries.csv', ['id', 'eventId', 'status'], inbox.id],
+      [`customers/${customerId}`, 'payments.csv', ['id', 'customerId'], id],
+      ['faults', 'fault-plans.csv', ['id', 'status', 'fault.type'], 'service_unavailable'],
+      ['keys', 'api-keys.csv', ['id', 'name', 'scopes'], 'ci'],
+      ['members', 'members.csv', ['name', 'email', 'role'], 'vera@acme.test'],
+      ['applications', 'applications.csv', ['id', 'name', 'status'], 'Web shop'],
+      ['coverage', 'coverage.csv', ['kind', 'name', 'count'], 'payment'],
+    ];
+    const page = await suite.open(context, 'viewer', 'Exports', 'payments');
+    const check = async (
+      tab: Page,
+      [path, file, columns, row, button = 'Export CSV']: (typeof exported)[0],
+    ) =>
+      step(`${path}: ${file}`, async () => {
+        await visit(tab, `${orgId}/${path}`);
+        const lines = await downloaded(tab, tab.getByRole('button', { name: button, exact: true }), file);
+        expect(lines[0]?.split(',')).toEqual(expect.arrayContaining([...columns]));
+        expect(lines.slice(1).join('\n')).toContain(row);
+        for (const secret of secrets) expect(lines.join('\n')).not.toContain(secret);
+      });
+    for (const one of exported) await check(page, one);
+    const owners = await suite.open(context, 'owner', 'Exports', 'payments');
+    const columns = ['email', 'role', 'expiresAt'];
+    await check(owners, ['members', 'invitations.csv', columns, 'new@acme.test', 'Export invitations']);
   });
 
   /** Runs an action of the bar on all that allow it, and closes the results. */

@@ -136,7 +136,7 @@ describe.each(databaseKinds)('on %s, the declared schema describes the response'
     ok(await owner.get(`${app}/request_errors`));
     const webhook = ok(await owner.post(`${app}/developer_api_webhook_inbox`));
     ok(await owner.post(`${app}/developer_api_webhooks/${webhook.id}/test`));
-    expect(ok(await owner.get(`${app}/webhooks/${webhook.id}/deliveries`)).data).toHaveLength(1);
+    expect(ok(await owner.get(`${app}/deliveries?webhookId=${webhook.id}`)).data).toHaveLength(1);
     const cases = ['valid_signature'];
     ok(await owner.post(`${app}/developer_api_webhooks/${webhook.id}/examine`, { cases }));
     expect(ok(await owner.get(`${app}/webhooks/${webhook.id}/examinations`)).report).not.toBeNull();

@@ -65,7 +65,7 @@ const expected: Readonly<Record<string, Role>> = {
   'GET customer_names': 'viewer',
   'GET schedule': 'viewer',
   'GET webhooks/{id}/statistics': 'viewer',
-  'GET webhooks/{id}/deliveries': 'viewer',
+  'GET deliveries': 'viewer',
   'GET webhooks/{id}/examinations': 'viewer',
   'GET event_stream': 'viewer',
   'GET developer_api_capabilities': 'viewer',

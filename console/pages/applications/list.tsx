@@ -10,7 +10,6 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
@@ -57,13 +56,9 @@ export function ApplicationList() {
       <Table
         caption="Applications of the organization"
         columns={columnsFor(appId)}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
         rowLink={({ id }) => `applications/${id}`}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
-        footer={<Pager {...list.paging} />}
         empty={
           <EmptyState
             icon={<Boxes aria-hidden size={20} />}

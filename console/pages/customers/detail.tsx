@@ -8,7 +8,7 @@ import { Anchor } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
-import { Pager } from '../../parts/pager.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { Table } from '../../parts/table.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { paymentColumns } from '../payments/columns.tsx';
@@ -121,20 +121,21 @@ function CustomerPayments({ customer }: { readonly customer: Customer }) {
           <Anchor to="payments" search={{ customerId: customer.id }}>
             View all
           </Anchor>
+          <ExportButton
+            path="app/developer_api_payments"
+            filters={{ customerId: customer.id }}
+            name="payments"
+          />
           {create}
         </div>
       </div>
       <Table
         caption="Payments of this customer"
         columns={columns}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
         rowLink={({ id }) => `payments/${id}`}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
         empty={<EmptyState title="No payments yet">Payments of this customer are listed here.</EmptyState>}
-        footer={<Pager {...list.paging} />}
       />
       {isCreating ? <PaymentCreate customerId={customer.id} onClose={() => setCreating(false)} /> : null}
     </section>

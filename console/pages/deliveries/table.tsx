@@ -3,9 +3,8 @@ import type { BulkAction } from '../../client/bulk.ts';
 import type { PagedList } from '../../client/queries.ts';
 import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
-import type { Delivery } from '../../generated/shapes.ts';
+import type { Delivery, DeliveryWithAttempts } from '../../generated/shapes.ts';
 import { BulkBar } from '../../parts/bulk-bar.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -19,10 +18,10 @@ export function DeliveryStatus({ delivery }: { readonly delivery: Pick<Delivery,
 }
 
 export interface DeliveryTableProps {
-  readonly list: PagedList<Delivery>;
+  readonly list: PagedList<DeliveryWithAttempts>;
   readonly caption: string;
-  /** The first column: the event type on a webhook's page, the endpoint on an event's page. */
-  readonly first: Column<Delivery>;
+  /** The first columns: event type and record on a webhook's page, the endpoint on an event's page. */
+  readonly first: readonly Column<DeliveryWithAttempts>[];
   readonly empty: ReactNode;
 }
 
@@ -37,14 +36,11 @@ export function DeliveryTable({ list, caption, first, empty }: DeliveryTableProp
     <>
       <Table
         caption={caption}
-        columns={isAllowed ? [first, ...columns, replayColumn] : [first, ...columns]}
-        rows={list.rows}
+        columns={isAllowed ? [...first, ...columns, replayColumn] : [...first, ...columns]}
+        list={list}
         rowKey={({ id }) => id}
         rowLink={({ id }) => `deliveries/${id}`}
-        isLoading={list.isLoading}
-        problem={list.problem}
         empty={empty}
-        footer={<Pager {...list.paging} />}
         selection={isAllowed ? selection : undefined}
       />
       {isAllowed ? (
@@ -54,9 +50,9 @@ export function DeliveryTable({ list, caption, first, empty }: DeliveryTableProp
   );
 }
 
-const deliveryName = ({ eventType, eventId }: Delivery) => `${eventType} · ${eventId}`;
+const deliveryName = ({ eventType, eventId }: DeliveryWithAttempts) => `${eventType} · ${eventId}`;
 
-const bulkActions: readonly BulkAction<Delivery>[] = [
+const bulkActions: readonly BulkAction<DeliveryWithAttempts>[] = [
   {
     label: 'Replay',
     done: 'replayed',
@@ -69,7 +65,7 @@ const bulkActions: readonly BulkAction<Delivery>[] = [
   },
 ];
 
-const replayColumn: Column<Delivery> = {
+const replayColumn: Column<DeliveryWithAttempts> = {
   header: 'Actions',
   isExtra: true,
   align: 'right',
@@ -84,7 +80,7 @@ const replayColumn: Column<Delivery> = {
   ),
 };
 
-const columns: readonly Column<Delivery>[] = [
+const columns: readonly Column<DeliveryWithAttempts>[] = [
   { header: 'Status', cell: (delivery) => <DeliveryStatus delivery={delivery} /> },
   {
     header: 'Response',
@@ -95,6 +91,17 @@ const columns: readonly Column<Delivery>[] = [
         <span title={lastError ?? undefined}>
           <HttpStatus status={lastResponseStatus} />
         </span>
+      ),
+  },
+  {
+    header: 'Duration',
+    isDetail: true,
+    align: 'right',
+    cell: ({ attempts: [last] }) =>
+      last === undefined ? (
+        <span className="text-faint">—</span>
+      ) : (
+        <span title="Of the last attempt">{last.durationMs.toLocaleString('en')} ms</span>
       ),
   },
   { header: 'Attempts', isExtra: true, align: 'right', cell: ({ attemptCount }) => attemptCount },

@@ -7,12 +7,13 @@ import { CodeButton } from '../../code/code-button.tsx';
 import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
-import type { Delivery, Event } from '../../generated/shapes.ts';
+import type { DeliveryWithAttempts, Event } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
@@ -132,21 +133,26 @@ function payloadOf(event: Event): Readonly<Record<string, unknown>> {
 
 function Deliveries({ eventId }: { readonly eventId: string }) {
   const endpoints = useEndpoints();
-  const list = useList<Delivery>('app/developer_api_webhook_deliveries', { eventId });
+  const list = useList<DeliveryWithAttempts>('app/deliveries', { eventId });
   const urlOf = (webhookId: string) => endpoints.find(({ id }) => id === webhookId)?.url ?? webhookId;
   return (
     <section aria-labelledby="deliveries">
-      <h2 id="deliveries" className="mb-3 text-lg font-semibold">
-        Deliveries
-      </h2>
+      <div className="mb-3 flex items-center justify-between gap-2">
+        <h2 id="deliveries" className="text-lg font-semibold">
+          Deliveries
+        </h2>
+        <ExportButton path="app/developer_api_webhook_deliveries" filters={{ eventId }} name="deliveries" />
+      </div>
       <DeliveryTable
         caption="Deliveries of this event, newest first"
         list={list}
-        first={{
-          header: 'Endpoint',
-          isWide: true,
-          cell: ({ webhookId }) => <span className="font-mono text-sm">{urlOf(webhookId)}</span>,
-        }}
+        first={[
+          {
+            header: 'Endpoint',
+            isWide: true,
+            cell: ({ webhookId }) => <span className="font-mono text-sm">{urlOf(webhookId)}</span>,
+          },
+        ]}
         empty={
           <EmptyState title="No deliveries">
             No webhook subscribed to this type when the event occurred. Replay it to send it now.

@@ -13,7 +13,6 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { NewRows, Pager } from '../../parts/pager.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
@@ -70,17 +69,13 @@ export function EventList() {
           onChange={(resourceId) => setFilters({ resourceId })}
         />
       </FilterBar>
-      <NewRows {...list} />
       <Table
         caption="Events, newest first"
         columns={columns}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
         rowLink={({ id }) => `events/${id}`}
-        isLoading={list.isLoading}
-        problem={list.problem}
         empty={isFiltered ? <NoMatch /> : <NoEvents button={button} />}
-        footer={<Pager {...list.paging} />}
         selection={isAllowed ? selection : undefined}
       />
       {isAllowed ? <BulkBar selection={selection} noun="event" actions={bulkActions} /> : null}

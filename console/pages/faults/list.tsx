@@ -14,7 +14,6 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
@@ -62,11 +61,8 @@ export function FaultPlanList() {
       <Table
         caption="Fault plans"
         columns={columnsFor(isAllowed ? setEnding : undefined)}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
         empty={
           filters.status === undefined ? (
             <EmptyState icon={<Bug aria-hidden size={20} />} title="No fault plans yet" action={button}>
@@ -78,7 +74,6 @@ export function FaultPlanList() {
             </EmptyState>
           )
         }
-        footer={<Pager {...list.paging} />}
         selection={isAllowed ? selection : undefined}
       />
       {isAllowed ? (

@@ -2,6 +2,7 @@ import { Inbox } from 'lucide-react';
 import type { PagedList } from '../../client/queries.ts';
 import type { DeliveryWithAttempts } from '../../generated/shapes.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { NewRows, Pager } from '../../parts/pager.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -16,7 +17,13 @@ const pendingReadMs = 2_000;
 const rowsWhileLoading = [1, 2, 3, 4, 5, 6];
 
 /** What the inbox has received, newest first. */
-export function InboxDeliveries({ list }: { readonly list: PagedList<DeliveryWithAttempts> }) {
+export function InboxDeliveries({
+  list,
+  webhookId,
+}: {
+  readonly list: PagedList<DeliveryWithAttempts>;
+  readonly webhookId: string;
+}) {
   const isNew = useNewKeys(list.rows.map(({ id }) => id));
   useRefresh(
     list.refresh,
@@ -32,7 +39,14 @@ export function InboxDeliveries({ list }: { readonly list: PagedList<DeliveryWit
         <h2 id="received" className="text-lg font-semibold">
           Received
         </h2>
-        <SamplePaymentButton />
+        <div className="flex items-center gap-2">
+          <ExportButton
+            path="app/developer_api_webhook_deliveries"
+            filters={{ webhookId }}
+            name="deliveries"
+          />
+          <SamplePaymentButton />
+        </div>
       </div>
       <NewRows {...list} />
       <div className="overflow-hidden rounded-lg border bg-surface">
@@ -57,7 +71,7 @@ export function InboxDeliveries({ list }: { readonly list: PagedList<DeliveryWit
             ))}
           </ul>
         )}
-        <Pager {...list.paging} />
+        <Pager {...list.paging} count={list.rows.length} />
       </div>
     </section>
   );

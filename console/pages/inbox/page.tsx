@@ -25,7 +25,7 @@ export function InboxPage() {
   const applications = useApplications();
   const path = `app/developer_api_webhooks/${encodeURIComponent(id)}` as const;
   const { data, problem, refresh } = useRead<WebhookDetail>(path);
-  const list = useList<DeliveryWithAttempts>(`app/webhooks/${encodeURIComponent(id)}/deliveries`);
+  const list = useList<DeliveryWithAttempts>('app/deliveries', { webhookId: id });
   if (data?.inbox === null) return <Navigate to={`/${orgId}/webhooks/${id}`} replace />;
   return (
     <>
@@ -52,7 +52,7 @@ export function InboxPage() {
         <div className="flex flex-col gap-6">
           <DisabledBanner webhook={data} />
           {data.status === 'deleted' ? null : <InboxBehavior webhook={data} behavior={data.inbox} />}
-          <InboxDeliveries list={list} />
+          <InboxDeliveries list={list} webhookId={id} />
         </div>
       ) : null}
     </>

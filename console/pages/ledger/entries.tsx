@@ -5,11 +5,11 @@ import type { LedgerEntry, Posting } from '../../generated/shapes.ts';
 import { IdLink } from '../../parts/anchor.tsx';
 import { IdText } from '../../parts/copy-button.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Pager } from '../../parts/pager.tsx';
+import { NewRows, Pager } from '../../parts/pager.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { ScrollRegion } from '../../parts/scroll-region.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
-import { headClass } from '../../parts/table.tsx';
+import { headClass, useNewKeys } from '../../parts/table.tsx';
 import { classes, sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
 import { debitSum, Sides } from './sides.tsx';
@@ -26,10 +26,12 @@ export function Entries({
   readonly empty: ReactNode;
 }) {
   const { rows, isLoading, isRefreshing, problem, paging } = list;
+  const isNew = useNewKeys(rows.map(({ id }) => id));
   if (problem && rows.length === 0) return <ProblemBanner problem={problem} onRetry={list.refresh} />;
   if (!isLoading && rows.length === 0) return <div className="rounded-lg border bg-surface">{empty}</div>;
   return (
     <div className="overflow-clip rounded-lg border bg-surface">
+      <NewRows {...list} />
       <ScrollRegion label="Ledger entries" isBusy={isLoading || isRefreshing} hasStickyContent>
         <table className="w-full border-collapse text-sm">
           <caption className="sr-only">Ledger entries</caption>
@@ -54,11 +56,11 @@ export function Entries({
           <tbody className={classes(isRefreshing && 'opacity-60')}>
             {isLoading
               ? rowsWhileLoading.map((row) => <LoadingRow key={row} />)
-              : rows.map((entry) => <Entry key={entry.id} entry={entry} />)}
+              : rows.map((entry) => <Entry key={entry.id} entry={entry} isNew={isNew(entry.id)} />)}
           </tbody>
         </table>
       </ScrollRegion>
-      <Pager {...paging} />
+      <Pager {...paging} count={rows.length} />
     </div>
   );
 }
@@ -67,13 +69,13 @@ function isMinor(column: string): boolean {
   return column === 'Record';
 }
 
-function Entry({ entry }: { readonly entry: LedgerEntry }) {
+function Entry({ entry, isNew }: { readonly entry: LedgerEntry; readonly isNew: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const recordId = entry.paymentId ?? entry.transferId;
   return (
     <>
-      <tr className={classes('relative border-b hover:bg-hover', isOpen && 'bg-hover')}>
+      <tr className={classes('relative border-b hover:bg-hover', isOpen && 'bg-hover', isNew && 'row-in')}>
         <td className="h-11 py-1.5 pr-3 pl-5">
           <button
             type="button"

@@ -4,6 +4,7 @@ import type { Invitation } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportRows } from '../../parts/export-button.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -15,7 +16,10 @@ export function Invitations() {
   const [chosen, setChosen] = useState<Invitation | null>(null);
   return (
     <section className="mt-8">
-      <h2 className="mb-3 text-lg font-semibold">Open invitations</h2>
+      <div className="mb-3 flex items-center justify-between gap-2">
+        <h2 className="text-lg font-semibold">Open invitations</h2>
+        <ExportRows rows={list.data?.data ?? []} name="invitations" label="Export invitations" />
+      </div>
       <Table
         caption="Open invitations"
         columns={columnsFor(setChosen)}

@@ -8,7 +8,6 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterDay, FilterSelect } from '../../parts/filter-bar.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
@@ -163,11 +162,8 @@ function LineTable({
     <Table
       caption="Reconciliation lines"
       columns={withResult}
-      rows={list.rows}
+      list={list}
       rowKey={({ id }) => id}
-      isLoading={list.isLoading}
-      isRefreshing={list.isRefreshing}
-      problem={list.problem}
       empty={
         <EmptyState
           icon={<Scale aria-hidden size={20} />}
@@ -178,7 +174,6 @@ function LineTable({
             : 'Captured payments are paid out at 06:00 UTC on the application clock: advance it by two days.'}
         </EmptyState>
       }
-      footer={<Pager {...list.paging} />}
     />
   );
 }

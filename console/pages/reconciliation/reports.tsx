@@ -1,12 +1,13 @@
 import { FileSpreadsheet } from 'lucide-react';
+import type { ExportedRow } from '../../client/export.ts';
 import { useFilters } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
 import type { Settlement, SettlementLine, SettlementReport } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportButton } from '../../parts/export-button.tsx';
 import { Money } from '../../parts/money.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { pluralize, sentenceCase } from '../../parts/text.ts';
@@ -58,23 +59,34 @@ function Sum({ amount, currency }: { readonly amount: number | string; readonly 
 function Days() {
   const list = useList<Settlement>('app/developer_api_settlements');
   return (
-    <Table
-      caption="Settlement reports"
-      columns={dayColumns}
-      rows={list.rows}
-      rowKey={({ id }) => id}
-      isLoading={list.isLoading}
-      isRefreshing={list.isRefreshing}
-      problem={list.problem}
-      empty={
-        <EmptyState icon={<FileSpreadsheet aria-hidden size={20} />} title="No reports yet">
-          Providers report once a day, at 06:00 UTC on the application clock. Capture a payment, then advance
-          the clock by two days.
-        </EmptyState>
-      }
-      footer={<Pager {...list.paging} />}
-    />
+    <>
+      <div className="mb-3 flex justify-end">
+        <ExportButton
+          path="app/developer_api_settlements"
+          filters={{}}
+          name="settlement-reports"
+          linesOf={dayLines}
+        />
+      </div>
+      <Table
+        caption="Settlement reports"
+        columns={dayColumns}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          <EmptyState icon={<FileSpreadsheet aria-hidden size={20} />} title="No reports yet">
+            Providers report once a day, at 06:00 UTC on the application clock. Capture a payment, then
+            advance the clock by two days.
+          </EmptyState>
+        }
+      />
+    </>
   );
+}
+
+/** One line for each currency of a report. */
+function dayLines({ date, status, totals }: Settlement): readonly ExportedRow[] {
+  return totals.map((total) => ({ date, status, ...total }));
 }
 
 const lineColumns: readonly Column<SettlementLine>[] = [
@@ -134,15 +146,12 @@ function Report({ day }: { readonly day: string }) {
       <Table
         caption={`Lines of the report of ${day}`}
         columns={lineColumns}
-        rows={list.rows}
+        list={list}
+        total={report?.lines.toLocaleString('en')}
         rowKey={({ id }) => id}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
         empty={
           <EmptyState title="This report has no lines">No provider paid anything out on this day.</EmptyState>
         }
-        footer={<Pager {...list.paging} />}
       />
     </div>
   );

@@ -12,13 +12,12 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterText } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { NewRows, Pager } from '../../parts/pager.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { CustomerNamesProvider } from './customer-names.tsx';
 import { RecordFilters } from './filters.tsx';
 import { Hits } from './hits.tsx';
-import { StatusTabs } from './status-tabs.tsx';
+import { StatusTabs, useTotal } from './status-tabs.tsx';
 
 export interface RecordListProps<Row> {
   readonly kind: 'payment' | 'refund' | 'dispute' | 'customer' | 'transfer';
@@ -47,6 +46,7 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
   const names = ['q', 'status', ...texts.map(({ name }) => name), 'createdAfter', 'createdBefore'];
   const [{ q, ...filters }, setFilters] = useFilters(...names);
   const list = useList<Row>(`app/developer_api_${plural}`, filters, { isEnabled: q === undefined });
+  const total = useTotal(kind, filters);
   const selection = useSelection(list.query, list.rows, props.bulk?.nameOf ?? (({ id }) => id));
   const states = useCapabilities()?.resources.find(({ name }) => name === kind)?.states ?? [];
   const create = mayCreate ? (
@@ -93,20 +93,16 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
           </RecordFilters>
         </>
       )}
-      <NewRows {...list} />
       {q === undefined ? (
         <CustomerNamesProvider rows={list.rows}>
           <Table
             caption={sentenceCase(plural)}
             columns={columns}
-            rows={list.rows}
+            list={list}
+            total={total}
             rowKey={({ id }) => id}
             rowLink={({ id }) => `${plural}/${id}`}
-            isLoading={list.isLoading}
-            isRefreshing={list.isRefreshing}
-            problem={list.problem}
             empty={empty}
-            footer={<Pager {...list.paging} />}
             selection={isDeveloper && props.bulk ? selection : undefined}
           />
           {isDeveloper && props.bulk ? (

@@ -8,18 +8,27 @@ export interface StatusTabsProps {
   readonly onChange: (status: string) => void;
 }
 
+/** How many records there are in a status, or in all: '316', or '1,000+' where counting stopped. Unknown with other filters. */
+export function useTotal(kind: string, { status, ...others }: Readonly<Partial<Record<string, string>>>) {
+  const { data } = useRead<StatusCounts>('app/counts', { resource: kind });
+  if (data === undefined || Object.keys(others).length > 0) return undefined;
+  return totalOf(data.counts.filter((one) => status === undefined || one.status === status));
+}
+
+function totalOf(counts: StatusCounts['counts']): string {
+  const total = counts.reduce((sum, one) => sum + one.count, 0);
+  return `${total.toLocaleString('en')}${counts.some(({ isMore }) => isMore) ? '+' : ''}`;
+}
+
 /** The states that records of this kind are in, with their numbers; a click filters the list. */
 export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
   const { data } = useRead<StatusCounts>('app/counts', { resource: kind });
   const counts = (data?.counts ?? []).filter((one) => one.count > 0 || one.status === status);
-  const total = counts.reduce((sum, one) => sum + one.count, 0);
-  const isMore = counts.some((one) => one.isMore);
   return (
     <div className="mb-3 flex h-9 gap-4 overflow-x-auto overflow-y-hidden border-b">
       <Tab
         label="All"
-        count={data && total}
-        isMore={isMore}
+        count={data && totalOf(counts)}
         isOn={status === undefined}
         onClick={() => onChange('')}
       />
@@ -27,8 +36,7 @@ export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
         <Tab
           key={one.status}
           label={sentenceCase(one.status)}
-          count={one.count}
-          isMore={one.isMore}
+          count={totalOf([one])}
           isOn={one.status === status}
           onClick={() => onChange(one.status)}
         />
@@ -39,13 +47,12 @@ export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
 
 interface TabProps {
   readonly label: string;
-  readonly count: number | undefined;
-  readonly isMore: boolean;
+  readonly count: string | undefined;
   readonly isOn: boolean;
   readonly onClick: () => void;
 }
 
-function Tab({ label, count, isMore, isOn, onClick }: TabProps) {
+function Tab({ label, count, isOn, onClick }: TabProps) {
   return (
     <button
       type="button"
@@ -57,12 +64,7 @@ function Tab({ label, count, isMore, isOn, onClick }: TabProps) {
       )}
     >
       {label}
-      {count === undefined ? null : (
-        <span className="tabular-nums text-faint">
-          {count.toLocaleString('en')}
-          {isMore ? '+' : ''}
-        </span>
-      )}
+      {count === undefined ? null : <span className="tabular-nums text-faint">{count}</span>}
     </button>
   );
 }

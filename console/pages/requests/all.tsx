@@ -6,7 +6,6 @@ import type { ListedApiKey, LoggedRequestSummary } from '../../generated/shapes.
 import { Anchor } from '../../parts/anchor.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterDates, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
-import { NewRows, Pager } from '../../parts/pager.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
@@ -135,16 +134,12 @@ export function AllRequests() {
           onChange={({ from, to }) => setFilters({ after: from, before: to })}
         />
       </FilterBar>
-      <NewRows {...list} />
       <Table
         caption="Requests, newest first"
         columns={columns}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
         rowLink={({ id }) => `requests/${id}`}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
         empty={
           <NothingFound
             paging={list.paging}
@@ -156,7 +151,6 @@ export function AllRequests() {
             <Anchor to="start">Make the first request</Anchor>.
           </NothingFound>
         }
-        footer={<Pager {...list.paging} />}
       />
     </>
   );

@@ -4,6 +4,7 @@ import { useRead } from '../../client/queries.ts';
 import type { RequestErrors } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
+import { ExportRows } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { HttpStatus } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -71,7 +72,7 @@ export function Errors() {
   );
   return (
     <>
-      <FilterBar>
+      <FilterBar actions={<ExportRows rows={data?.groups ?? []} name="request-errors" />}>
         <FilterSpan value={hours} onChange={(next) => setFilters({ hours: next })} />
       </FilterBar>
       <Table

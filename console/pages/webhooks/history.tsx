@@ -1,16 +1,17 @@
 import { useFilters } from '../../client/filters.ts';
 import { useNow } from '../../client/now.ts';
 import { useList } from '../../client/queries.ts';
-import type { Delivery } from '../../generated/shapes.ts';
+import type { DeliveryWithAttempts } from '../../generated/shapes.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterDates, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { DeliveryTable } from '../deliveries/table.tsx';
+import { ShortLink } from '../log/short-link.tsx';
 
 /** Past and pending deliveries to one endpoint. */
 export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
   const [filters, setFilters] = useFilters('status', 'eventType', 'eventId', 'createdAfter', 'createdBefore');
-  const list = useList<Delivery>('app/developer_api_webhook_deliveries', { ...filters, webhookId });
+  const list = useList<DeliveryWithAttempts>('app/deliveries', { ...filters, webhookId });
   const now = useNow('application');
   const isFiltered = Object.keys(filters).length > 0;
   const clear = () => setFilters(Object.fromEntries(Object.keys(filters).map((name) => [name, undefined])));
@@ -62,11 +63,25 @@ export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
       <DeliveryTable
         caption="Deliveries to this webhook, newest first"
         list={list}
-        first={{
-          header: 'Event type',
-          isWide: true,
-          cell: ({ eventType }) => <span className="font-mono text-sm">{eventType}</span>,
-        }}
+        first={[
+          {
+            header: 'Event type',
+            isWide: true,
+            cell: ({ eventType }) => <span className="font-mono text-sm">{eventType}</span>,
+          },
+          {
+            header: 'Record',
+            isDetail: true,
+            cell: ({ recordId, eventId }) =>
+              recordId === eventId ? (
+                <span className="text-faint">—</span>
+              ) : (
+                <span className="relative z-10">
+                  <ShortLink id={recordId} />
+                </span>
+              ),
+          },
+        ]}
         empty={
           isFiltered ? (
             <EmptyState title="No delivery matches">Change the filters, or clear them.</EmptyState>

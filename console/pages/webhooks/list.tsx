@@ -11,7 +11,6 @@ import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
-import { Pager } from '../../parts/pager.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ownerName, useApplications } from './applications.ts';
@@ -68,14 +67,10 @@ export function WebhookList() {
       <Table
         caption="Webhooks"
         columns={columnsFor(applications)}
-        rows={list.rows}
+        list={list}
         rowKey={({ id }) => id}
         rowLink={({ id, inbox }) => `webhooks/${id}${inbox === null ? '' : '/inbox'}`}
-        isLoading={list.isLoading}
-        isRefreshing={list.isRefreshing}
-        problem={list.problem}
         empty={isFiltered ? <NoMatch /> : <NoWebhooks button={button} />}
-        footer={<Pager {...list.paging} />}
         selection={isAllowed ? selection : undefined}
       />
       {isAllowed ? <BulkBar selection={selection} noun="webhook" actions={bulkActions} /> : null}

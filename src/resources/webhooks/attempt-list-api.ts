@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 import { refuse } from '../../kernel/errors.ts';
-import { instantToText, pageOf, pageQueryOf } from '../../kernel/list.ts';
-import { applicationSubresourceHandler, type ConsoleRoute } from '../../kernel/route.ts';
-import { component, list, nullable, pageQuery, strict, Time } from '../../kernel/schema.ts';
+import { instantToText, pageOf } from '../../kernel/list.ts';
+import type { ConsoleRoute } from '../../kernel/route.ts';
+import { component, list, nullable, Time } from '../../kernel/schema.ts';
 import { findNewestAttempts, findRecordsOfEvents, type ListedAttempt } from './attempt-list-store.ts';
-import { withHeldFlag } from './delivery-store.ts';
-import { deliveriesTable, deliveryStates } from './delivery-table.ts';
-import { DeliverySchema, presentDelivery } from './delivery-views.ts';
-import { webhooksTable } from './table.ts';
+import { deliveryPageOf, withHeldFlag } from './delivery-store.ts';
+import { deliveryStates } from './delivery-table.ts';
+import { DeliveryListQuery, DeliverySchema, presentDelivery } from './delivery-views.ts';
 
 const AttemptOutcome = Type.Object(
   {
@@ -35,36 +34,28 @@ const DeliveryWithAttempts = Type.Object(
   component('DeliveryWithAttempts'),
 );
 
-/** The deliveries to one endpoint with the results of their attempts, in one request: for pages that follow them live. */
+/** The deliveries of an organization with the results of their attempts, in one request: for pages that follow them live. */
 export const attemptListRoutes: readonly ConsoleRoute[] = [
   {
-    operationId: 'listDeliveriesOfWebhook',
+    operationId: 'listDeliveriesWithAttempts',
     method: 'GET',
-    path: 'webhooks/{id}/deliveries',
+    path: 'deliveries',
     role: 'viewer',
     level: 'application',
-    summary: 'List the deliveries to an endpoint with the results of their attempts, newest first',
-    query: strict(pageQuery),
+    summary: 'List deliveries with the results of their attempts, newest first',
+    query: DeliveryListQuery,
     response: list(DeliveryWithAttempts),
     responseName: 'DeliveryWithAttemptsList',
-    read: applicationSubresourceHandler('webhook', webhooksTable, async ({ reader, query }, webhook) => {
-      const { orgId, id: webhookId } = webhook;
-      const requested = { ...(query as object), webhookId };
-      const page = pageQueryOf(deliveriesTable, 'delivery', ['webhookId'], orgId, requested);
+    read: async ({ reader, principal, query }) => {
+      const { orgId } = principal;
+      const page = deliveryPageOf(principal, query);
       if (page === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
       const { rows, hasMore, nextCursor } = pageOf(await reader.page(page), page.limit - 1);
+      const eventIds = rows.map(({ eventId }) => eventId);
       const [deliveries, attempts, records] = await Promise.all([
         withHeldFlag(reader, orgId, rows),
-        findNewestAttempts(
-          reader,
-          webhook,
-          rows.map(({ id }) => id),
-        ),
-        findRecordsOfEvents(
-          reader,
-          orgId,
-          rows.map(({ eventId }) => eventId),
-        ),
+        findNewestAttempts(reader, orgId, rows),
+        findRecordsOfEvents(reader, orgId, eventIds),
       ]);
       const data = deliveries.map((delivery) => ({
         ...presentDelivery(delivery),
@@ -72,26 +63,24 @@ export const attemptListRoutes: readonly ConsoleRoute[] = [
         attempts: (attempts.get(delivery.id) ?? []).map(presentOutcome),
       }));
       return { data, hasMore, nextCursor };
-    }),
+    },
   },
 ];
 
 function presentOutcome(attempt: ListedAttempt) {
-  const { number, at, status, responseStatus, responseBody, durationMs, error } = attempt;
+  const { number, at, status, responseStatus, receipt, durationMs, error } = attempt;
   return {
     ...{ number, status, responseStatus, durationMs, error },
     at: instantToText(at),
-    signatureVerified: verifiedBy(responseBody),
+    signatureVerified: verifiedBy(receipt),
   };
 }
 
 /** Reads the response of an inbox: a receipt, or the refusal of an invalid signature. */
-function verifiedBy(responseBody: string | null): boolean | null {
-  if (responseBody === null) return null;
+function verifiedBy(receipt: string | null): boolean | null {
+  if (receipt === null) return null;
   try {
-    const { object, signatureVerified, error } = JSON.parse(responseBody) as Readonly<
-      Record<string, unknown>
-    >;
+    const { object, signatureVerified, error } = JSON.parse(receipt) as Readonly<Record<string, unknown>>;
     if (object === 'inbox_receipt') return signatureVerified === true;
     return (error as { code?: unknown } | undefined)?.code === 'webhook_signature_invalid' ? false : null;
   } catch {

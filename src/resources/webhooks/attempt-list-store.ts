@@ -1,35 +1,42 @@
 import type { Id } from '../../kernel/ids.ts';
 import type { Reader, Statement } from '../../kernel/table.ts';
-import type { AttemptRow } from './delivery-table.ts';
-import type { WebhookRow } from './table.ts';
+import type { AttemptRow, DeliveryRow } from './delivery-table.ts';
 
 /** More than any retry profile has. */
 const attemptsShownMax = 20;
-/** A receipt of an inbox is shorter. The responses of other endpoints are not read: a page of them may have 32 MB. */
-const receiptCharactersMax = 4_096;
 
-export type ListedAttempt = Pick<
-  AttemptRow,
-  'deliveryId' | 'number' | 'at' | 'status' | 'responseStatus' | 'responseBody' | 'durationMs' | 'error'
->;
+export interface ListedAttempt
+  extends Pick<
+    AttemptRow,
+    'deliveryId' | 'number' | 'at' | 'status' | 'responseStatus' | 'durationMs' | 'error'
+  > {
+  /** The response of an inbox; null for other endpoints, whose responses can be long. */
+  readonly receipt: string | null;
+}
 
 const newestAttempts: Statement = {
   name: 'newest_attempts_of_deliveries',
-  text: `select a.* from unnest($2::text[]) as k(id) cross join lateral (
+  text: `select a.* from unnest($2::text[], $3::text[]) as k(id, webhook_id) cross join lateral (
+      select w.inbox is not null as "isInbox" from webhooks w where w.org_id = $1 and w.id = k.webhook_id offset 0) w
+    cross join lateral (
       select a.delivery_id as "deliveryId", a.number, a.at, a.status, a.response_status as "responseStatus",
-        case when $4::boolean then left(a.response_body, ${receiptCharactersMax}) end as "responseBody", a.duration_ms as "durationMs", a.error
+        case when w."isInbox" then a.response_body end as receipt, a.duration_ms as "durationMs", a.error
       from delivery_attempts a where a.org_id = $1 and a.delivery_id = k.id
-      order by a.org_id desc, a.delivery_id desc, a.number desc limit $3) a`,
+      order by a.org_id desc, a.delivery_id desc, a.number desc limit $4) a`,
 };
 
-/** The newest attempts of each delivery to an endpoint, newest first. Only those of an inbox have their response. */
+/** The newest attempts of each delivery, newest first. */
 export async function findNewestAttempts(
   reader: Pick<Reader, 'rows'>,
-  { orgId, inbox }: Pick<WebhookRow, 'orgId' | 'inbox'>,
-  deliveryIds: readonly string[],
+  orgId: Id<'organization'>,
+  deliveries: readonly Pick<DeliveryRow, 'id' | 'webhookId'>[],
 ): Promise<ReadonlyMap<string, readonly ListedAttempt[]>> {
-  const values = [orgId, deliveryIds, attemptsShownMax, inbox !== null];
-  const rows = await reader.rows<ListedAttempt>(newestAttempts, values);
+  const rows = await reader.rows<ListedAttempt>(newestAttempts, [
+    orgId,
+    deliveries.map(({ id }) => id),
+    deliveries.map(({ webhookId }) => webhookId),
+    attemptsShownMax,
+  ]);
   const byDelivery = new Map<string, ListedAttempt[]>();
   for (const row of rows) {
     const attempts = byDelivery.get(row.deliveryId);

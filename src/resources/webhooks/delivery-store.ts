@@ -1,5 +1,7 @@
 import type { EventRow } from '../../kernel/event.ts';
 import type { Id } from '../../kernel/ids.ts';
+import { pageQueryOf } from '../../kernel/list.ts';
+import { type Principal, withinReach } from '../../kernel/route.ts';
 import { type Instant, type Reader, type Statement, selectList } from '../../kernel/table.ts';
 import { minuteMs } from '../../kernel/time.ts';
 import { eventsTable } from '../events/table.ts';
@@ -7,6 +9,12 @@ import { type AttemptRow, attemptsTable, type DeliveryRow, deliveriesTable } fro
 import type { ShownDelivery } from './delivery-views.ts';
 
 type Rows = Pick<Reader, 'rows'>;
+
+/** A page of deliveries, as far as the principal reaches. */
+export function deliveryPageOf(principal: Principal, query: unknown) {
+  const filters = ['appId', 'status', 'webhookId', 'eventId', 'eventType'] as const;
+  return pageQueryOf(deliveriesTable, 'delivery', filters, principal.orgId, withinReach(principal, query));
+}
 
 const disabledEndpoints: Statement = {
   name: 'webhooks_disabled_of',

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import type { Presented } from '../../kernel/envelope.ts';
 import { type EventRow, eventPayload } from '../../kernel/event.ts';
+import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstant } from '../../kernel/list.ts';
-import { component, id, nullable, resource, Time } from '../../kernel/schema.ts';
+import { component, id, idQuery, listQuery, nullable, resource, Time, text } from '../../kernel/schema.ts';
 import { type AttemptRow, type DeliveryRow, deliveryStates } from './delivery-table.ts';
 
 /** The response schemas of deliveries: in lists without attempts, and a single one with its attempts. */
@@ -21,6 +22,17 @@ export const DeliverySchema = resource('delivery', deliveryStates, {
   faultPlanId: nullable(id('fault_plan')),
   createdAt: Time,
   updatedAt: Time,
+});
+
+export const DeliveryListQuery = listQuery(deliveryStates, {
+  webhookId: idQuery('webhook'),
+  eventId: idQuery('event'),
+  eventType: Type.Optional(
+    Type.String({
+      ...text(limits.nameLengthMax),
+      description: 'Only deliveries of events of this type.',
+    }),
+  ),
 });
 
 const Headers = nullable(Type.Record(Type.String(), Type.String(), component('HttpHeaders')));
