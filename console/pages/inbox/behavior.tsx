@@ -4,7 +4,7 @@ import type { RetryProfile, Webhook } from '../../generated/shapes.ts';
 import { Field, Select } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { SegmentedControl } from '../../parts/segmented-control.tsx';
-import { useRetrySchedules } from '../webhooks/retry.ts';
+import { useRetrySchedules } from '../webhooks/retry-schedules.ts';
 import {
   type Behavior,
   consequenceOf,

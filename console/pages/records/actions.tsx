@@ -12,7 +12,7 @@ import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { ActionDialog } from './action-dialog.tsx';
-import { fieldsOfAction, isIrreversible, type Resource } from './action-fields.ts';
+import { fieldsOfAction, isIrreversible, type Resource } from './action-draft.ts';
 import type { ActionMoney } from './action-form.tsx';
 import { spaced, useMachine } from './diagram.tsx';
 import { reachableStates } from './machine.ts';

@@ -5,7 +5,7 @@ import { Field, Input, isAbout } from '../../parts/field.tsx';
 import { RadioCards } from '../radio-cards.tsx';
 import { EventPicker } from './event-picker.tsx';
 import { HeaderFields, type HeaderRow, headersOf } from './header-fields.tsx';
-import { useRetrySchedules } from './retry.ts';
+import { useRetrySchedules } from './retry-schedules.ts';
 
 /** Form state; the number stays a string while it is typed. */
 export interface Draft {

@@ -9,7 +9,7 @@ import {
   isIrreversible,
   paramOf,
   type Resource,
-} from './action-fields.ts';
+} from './action-draft.ts';
 import { beneficiaryOf } from './beneficiary-fields.tsx';
 import { recordOf, rowsOf } from './rows.tsx';
 import { scenarioOf } from './scenario-field.tsx';
