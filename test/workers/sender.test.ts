@@ -404,7 +404,7 @@ describe('the timeout of ten seconds', () => {
   };
   const expectTimeout = (name: string, outcome: Outcome) => {
     expect.soft(outcome, name).toMatchObject(noResponse);
-    expect.soft(outcome.error, name).toBe('Timeout: no answer within 10 seconds.');
+    expect.soft(outcome.error, name).toBe('Timeout: no response within 10 seconds.');
     expectAtLimit(name, outcome);
   };
 

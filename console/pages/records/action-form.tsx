@@ -34,7 +34,7 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
   const change = (part: Partial<ActionDraft>) => onChange({ ...draft, ...part });
   switch (field.kind) {
     case 'amount': {
-      const maximum = money[field.maximum];
+      const maximum = field.maximum && money[field.maximum];
       return (
         <AmountField
           currency={money.currency}
