@@ -21,13 +21,16 @@ export interface Draft {
 const urlHint =
   'Receives events as POST requests: http or https, without credentials. A shared server sends to public addresses only.';
 
-export function newDraft(defaults: Application['webhookDefaults'] | undefined): Draft {
+export function newDraft(
+  defaults: Application['webhookDefaults'] | undefined,
+  { webhookConcurrencyDefault }: Limits,
+): Draft {
   return {
     url: '',
     description: '',
     eventTypes: defaults?.eventTypes ?? ['*'],
     retryProfile: defaults?.retryProfile ?? 'standard',
-    maxConcurrency: String(defaults?.maxConcurrency ?? 10),
+    maxConcurrency: String(defaults?.maxConcurrency ?? webhookConcurrencyDefault ?? ''),
     headers: null,
   };
 }
