@@ -5,6 +5,7 @@ import {
   clipboardOf,
   describeInBrowser,
   expectAccessible,
+  expectNoBackticks,
   pageContent,
   step,
   waitMs,
@@ -101,6 +102,11 @@ describeInBrowser('integration', () => {
       return shown;
     });
     const dialog = page.getByRole('dialog', { name: 'Send a test event' });
+    await step('the hint of a type shows names of fields as code, without backticks', async () => {
+      await dialog.getByLabel('Event type').selectOption('payment.authorized');
+      await dialog.locator('code', { hasText: 'authorizationExpiresAt' }).waitFor();
+      await expectNoBackticks(page, 'the hint of an event type');
+    });
     await step('send a test event of a chosen type, which arrives signed', async () => {
       await dialog.getByLabel('Event type').selectOption('payment.captured');
       await dialog.getByRole('button', { name: 'Send test event' }).click();
@@ -124,6 +130,9 @@ describeInBrowser('integration', () => {
       await page.getByRole('button', { name: 'More actions' }).click();
       await page.getByRole('menuitem', { name: 'Rotate secret…' }).click();
       const rotate = page.getByRole('dialog', { name: 'Rotate the signing secret' });
+      expect(await rotate.getByLabel('Previous secret').locator('option').allInnerTexts()).toEqual([
+        ...['Expires immediately', 'Expires in 1 hour', 'Expires in 24 hours', 'Expires in 7 days'],
+      ]);
       await rotate.getByLabel('Previous secret').selectOption('0');
       await rotate.getByRole('button', { name: 'Rotate secret' }).click();
       const created = page.getByRole('dialog', { name: 'Save the new signing secret' });
@@ -148,6 +157,14 @@ describeInBrowser('integration', () => {
       await toggle('Enable');
       const received = await receiver.waitFor(before + 1);
       expect(received[before]?.body).toContain(id);
+    });
+    await step('the page of an event shows names of fields as code, without backticks', async () => {
+      const { id } = await api.post('payments', payment);
+      await api.post(`payments/${id}/advance`, { to: 'authorized' });
+      const [event] = await api.list('webhook_events?type=payment.authorized');
+      await page.goto(`/console/${suite.organization('Webhooks').id}/events/${event?.id}`);
+      await page.locator('header code', { hasText: 'authorizationExpiresAt' }).waitFor();
+      await expectNoBackticks(page, 'the page of an event');
     });
   });
 
