@@ -16,7 +16,7 @@ type Group = RequestErrors['groups'][number];
 
 const hoursDefault = '24';
 
-/** Up to the time that the server can look back. */
+/** The offered periods: the default one, and those that the server accepts. */
 function spansUpTo(hoursMax = 0) {
   return [...new Set([1, 24, 168, hoursMax])]
     .filter((hours) => hours > 0 && (hours <= hoursMax || String(hours) === hoursDefault))
