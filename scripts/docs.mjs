@@ -127,9 +127,11 @@ function readDocuments() {
     const rendered = render(markdown, {
       addressOf: (link) => addressOf(nameOf(path.posix.join(path.posix.dirname(file), link))),
       imageOf: (link) => `/docs/${path.posix.join(path.posix.dirname(file), link)}`,
-      diagramOf: (resource) => diagramFigure(resource, machineText(resource), { hasTextList: true }),
+      diagramOf: (resource) =>
+        diagramFigure(resource, machineText(resource), { hasTextList: true, setbacks: setbacksOf(resource) }),
       rowKind: rowKinds.get(name),
-      drawn: (text, heading) => diagramFigure(heading, text, { hasTextList: false }),
+      drawn: (text, heading) =>
+        diagramFigure(heading, text, { hasTextList: false, setbacks: setbacksOf(heading) }),
     });
     if (name === 'errors') Object.assign(rendered, errorsContent(errorCatalogue));
     return { name, markdown, ...rendered };
@@ -159,6 +161,12 @@ function machineText(resource) {
   const found = resources.find(({ name }) => name === resource);
   if (!found) throw new Error(`A page shows the diagram of "${resource}", which is not a resource.`);
   return diagramOf(found.machine);
+}
+
+/** Of a resource by its name, or by the heading of its diagram; other diagrams have none. @param {string} name */
+function setbacksOf(name) {
+  const resource = name.replace(/ states$/, '').toLowerCase();
+  return resources.find((one) => one.name === resource)?.machine.setbacks ?? [];
 }
 
 /** @param {string} file */

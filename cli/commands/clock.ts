@@ -56,7 +56,7 @@ export function addClock(program: Command): void {
     run: async (session) => show(session, await (await session.sandbank()).clock.resume()),
   });
   declare(clock, 'reset', {
-    summary: 'Return to real time',
+    summary: 'Reset to real time',
     examples: [['clock reset']],
     run: async (session) => show(session, await (await session.sandbank()).clock.reset()),
   });

@@ -74,7 +74,7 @@ export function Keys() {
 function descriptionOf(mayWrite: boolean, isArchived: boolean): string {
   if (isArchived) return 'API keys of an archived application do not work until it is restored.';
   return mayWrite
-    ? 'Your code calls the API with a key. Use a separate key with few scopes for each system.'
+    ? 'Use one key per service, with the fewest scopes it needs.'
     : 'Your code calls the API with a key. Managing keys requires the developer role.';
 }
 

@@ -1,4 +1,5 @@
 import { BookOpen } from 'lucide-react';
+import { useCapabilities } from '../client/capabilities.ts';
 import { useFilters } from '../client/filters.ts';
 import { useNow } from '../client/now.ts';
 import { useList, useRead } from '../client/queries.ts';
@@ -16,29 +17,6 @@ import { BalanceCards } from './ledger/balances.tsx';
 import { Entries } from './ledger/entries.tsx';
 import { postingLines } from './ledger/posting-lines.ts';
 import { TrialBalance } from './ledger/trial.tsx';
-
-/** Entry reasons in the order of docs/ledger.md. */
-const reasons = [
-  'authorize',
-  'capture',
-  'release',
-  'settle',
-  'refund',
-  'refund_succeeded',
-  'refund_failed',
-  'refund_canceled',
-  'dispute',
-  'dispute_won',
-  'dispute_lost',
-  'fund',
-  'convert',
-  'send',
-  'complete',
-  'return',
-  'resend',
-  'cancel',
-  'fail',
-];
 
 const names = ['tab', 'zeros', 'paymentId', 'transferId', 'reason', 'createdAfter', 'createdBefore'] as const;
 
@@ -120,7 +98,10 @@ export function Ledger() {
                     label="Reason"
                     value={reason}
                     onChange={(value) => setFilters({ reason: value })}
-                    options={reasons.map((value) => ({ value, label: sentenceCase(value) }))}
+                    options={(useCapabilities()?.ledgerReasons ?? []).map((value) => ({
+                      value,
+                      label: sentenceCase(value),
+                    }))}
                   />
                   <FilterDates
                     label="Posted"

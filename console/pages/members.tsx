@@ -4,6 +4,7 @@ import { useOpenParam } from '../client/filters.ts';
 import { type List, useRead } from '../client/queries.ts';
 import { useScope } from '../client/scope.ts';
 import { useAllowed, useSession } from '../frame/session.tsx';
+import type { Member } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { ExportRows } from '../parts/export-button.tsx';
@@ -13,14 +14,13 @@ import { Invitations } from './members/invitations.tsx';
 import { InviteMember } from './members/invite.tsx';
 import { LeaveOrganization, RemoveMember } from './members/remove.tsx';
 import { ResetPassword } from './members/reset.tsx';
-import type { ListedMember } from './members/roles.tsx';
 import { type MemberAction, MemberTable } from './members/table.tsx';
 
 /** Members and open invitations of the organization. */
 export function Members() {
-  const list = useRead<List<ListedMember>>('org/members');
+  const list = useRead<List<Member>>('org/members');
   const [isInviting, setInviting] = useOpenParam('create');
-  const [chosen, setChosen] = useState<{ action: MemberAction; member: ListedMember } | null>(null);
+  const [chosen, setChosen] = useState<{ action: MemberAction; member: Member } | null>(null);
   const isAdmin = useAllowed('admin');
   return (
     <>
@@ -64,7 +64,7 @@ export function Members() {
 
 interface ChosenProps {
   readonly action: MemberAction;
-  readonly member: ListedMember;
+  readonly member: Member;
   readonly onClose: () => void;
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { type List, useRead } from '../client/queries.ts';
 import { useAllowed, useMayCreateOrganization, usePerson, useRole } from '../frame/session.tsx';
-import type { Application, Organization as OrganizationRecord } from '../generated/shapes.ts';
+import type { Application, Member, Organization as OrganizationRecord } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Card } from '../parts/card.tsx';
@@ -14,7 +14,7 @@ import { StatusBadge } from '../parts/status-badge.tsx';
 import { pluralize } from '../parts/text.ts';
 import { Time } from '../parts/time.tsx';
 import { LeaveOrganization } from './members/remove.tsx';
-import { type ListedMember, roleDescription } from './members/roles.tsx';
+import { roleDescription } from './members/roles.tsx';
 import { DeleteCard } from './organization/delete.tsx';
 import { Rename } from './organization/rename.tsx';
 import { ResetCard } from './organization/reset.tsx';
@@ -61,7 +61,7 @@ function General({ organization }: { readonly organization: OrganizationRecord }
   const { id, name, createdAt } = organization;
   const role = useRole();
   const isAdmin = useAllowed('admin');
-  const members = useRead<List<ListedMember>>('org/members').data;
+  const members = useRead<List<Member>>('org/members').data;
   const applications = useRead<List<Application>>('org/applications', { limit: 100 }).data;
   return (
     <Card title="General">
@@ -120,7 +120,7 @@ function Leave({ name }: { readonly name: string }) {
   const [isConfirming, setConfirming] = useState(false);
   const person = usePerson();
   const role = useRole();
-  const members = useRead<List<ListedMember>>('org/members').data?.data;
+  const members = useRead<List<Member>>('org/members').data?.data;
   const membership = members?.find(({ personId }) => personId === person.id);
   const isLastOwner = role === 'owner' && members?.filter((one) => one.role === 'owner').length === 1;
   return (

@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from 'react';
+import { Prose } from '../parts/prose.tsx';
 
 export interface RadioCardsProps<Value extends string> {
   readonly legend: string;
@@ -43,7 +44,7 @@ export function RadioCards<Value extends string>(props: RadioCardsProps<Value>) 
             </span>
             {option.hint === undefined ? null : (
               <span id={`${name}-${option.value}-hint`} className="block text-sm text-muted">
-                {option.hint}
+                <Prose text={option.hint} />
               </span>
             )}
           </span>

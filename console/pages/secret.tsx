@@ -70,7 +70,7 @@ export function SecretDialog({
           <>
             {more}
             <Button variant="primary" onClick={onClose}>
-              I have saved the {what}
+              Done
             </Button>
           </>
         }

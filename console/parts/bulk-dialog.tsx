@@ -3,6 +3,7 @@ import { type BulkAction, type Outcome, useBulkRun } from '../client/bulk.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Progress } from './progress.tsx';
+import { Prose } from './prose.tsx';
 import { pluralize } from './text.ts';
 
 export interface BulkDialogProps<Row> {
@@ -110,7 +111,11 @@ function Result({ name, id, outcome = { state: 'waiting' } }: ResultProps) {
           <span className="break-all">{name}</span>
           {name === id ? null : <span className="font-mono text-xs text-muted">{id}</span>}
         </p>
-        {outcome.state === 'failed' ? <p className="text-bad">{outcome.problem.message}</p> : null}
+        {outcome.state === 'failed' ? (
+          <p className="text-bad">
+            <Prose text={outcome.problem.message} />
+          </p>
+        ) : null}
       </div>
     </li>
   );

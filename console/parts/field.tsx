@@ -79,7 +79,7 @@ export function Field(props: FieldProps) {
       )}
       {hint === undefined ? null : (
         <p id={`${id}-hint`} className="text-sm text-muted">
-          {hint}
+          <Prose text={hint} />
         </p>
       )}
     </div>
@@ -223,7 +223,7 @@ function ToggleLabel({
       <label htmlFor={id}>{label}</label>
       {hint === undefined ? null : (
         <p id={`${id}-hint`} className="text-sm text-muted">
-          {hint}
+          <Prose text={hint} />
         </p>
       )}
     </div>

@@ -1,6 +1,7 @@
 import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Anchor } from './anchor.tsx';
+import { Prose } from './prose.tsx';
 
 export interface PageHeaderProps {
   /** Also the window title. */
@@ -39,7 +40,9 @@ export function PageHeader({ title, badge, description, actions, parent, heading
           {badge}
         </div>
         {description === undefined ? null : (
-          <div className="mt-1 max-w-[42rem] text-muted [overflow-wrap:anywhere]">{description}</div>
+          <div className="mt-1 max-w-[42rem] text-muted [overflow-wrap:anywhere]">
+            <Prose text={description} />
+          </div>
         )}
       </div>
       {actions === undefined ? null : (

@@ -1,6 +1,7 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react';
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useState } from 'react';
 import { IconButton } from './button.tsx';
+import { Prose } from './prose.tsx';
 
 interface Toast {
   readonly id: number;
@@ -53,7 +54,9 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
             ) : (
               <CircleCheck aria-hidden size={17} className="shrink-0 text-good" />
             )}
-            <p className="min-w-0 flex-1 break-words">{message}</p>
+            <p className="min-w-0 flex-1 break-words">
+              <Prose text={message} />
+            </p>
             <IconButton
               label="Dismiss"
               size="small"

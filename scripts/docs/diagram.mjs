@@ -1,4 +1,4 @@
-import { layOutStates, setbacks } from '../../console/pages/records/state-graph.mjs';
+import { layOutStates } from '../../console/pages/records/state-graph.mjs';
 import { escapeHtml, slugOf } from './html.mjs';
 
 const nodeHeight = 32;
@@ -14,9 +14,9 @@ const start = '[*]';
  * label are supported.
  * @param {string} name the resource, or the heading `Resource states`
  * @param {string} text
- * @param {{ hasTextList: boolean }} options whether the transitions follow as a list, on pages without a table
+ * @param {{ hasTextList: boolean, setbacks: readonly string[] }} options whether the transitions follow as a list, on pages without a table
  */
-export function diagramFigure(name, text, { hasTextList }) {
+export function diagramFigure(name, text, { hasTextList, setbacks }) {
   const arrows = [...text.matchAll(/^\s+(\S+) --> (\S+): (.+)$/gm)].map(
     ([, from = '', to = '', label = '']) => ({
       ...{ from, to },
@@ -41,7 +41,7 @@ export function diagramFigure(name, text, { hasTextList }) {
   const textList = hasTextList
     ? `<details><summary>Transitions as text</summary><ul>${sentences.map((sentence) => `<li>${escapeHtml(sentence)}</li>`).join('')}</ul></details>`
     : '';
-  return `<figure class="diagram"><div class="wide" tabindex="0">${drawing(name, drawn, sentences)}</div><figcaption>${escapeHtml(caption)}</figcaption>${textList}</figure>\n`;
+  return `<figure class="diagram"><div class="wide" tabindex="0">${drawing(name, drawn, sentences, setbacks)}</div><figcaption>${escapeHtml(caption)}</figcaption>${textList}</figure>\n`;
 }
 
 /**
@@ -66,8 +66,8 @@ function sentenceOf(name) {
   return `The states of a ${resource} and the transitions between them.`;
 }
 
-/** @param {string} name @param {{ from: string, to: string, lines: string[], isTriggered: boolean }[]} arrows @param {string[]} sentences */
-function drawing(name, arrows, sentences) {
+/** @param {string} name @param {{ from: string, to: string, lines: string[], isTriggered: boolean }[]} arrows @param {string[]} sentences @param {readonly string[]} setbacks */
+function drawing(name, arrows, sentences, setbacks) {
   const names = [...new Set(arrows.flatMap(({ from, to }) => [from, to]))];
   const states = names.map((state) =>
     state === start
@@ -76,7 +76,7 @@ function drawing(name, arrows, sentences) {
   );
   const sized = arrows.map((arrow) => ({
     ...arrow,
-    isMinor: setbacks.has(arrow.to),
+    isMinor: setbacks.includes(arrow.to),
     label: sizeOf(arrow.lines),
   }));
   const drawn = layOutStates(states, sized, {

@@ -115,7 +115,7 @@ export interface ClockNamespace {
   freeze(options?: WriteOptions): Promise<Clock>;
   /** Let a frozen clock run on from its time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/resume` */
   resume(options?: WriteOptions): Promise<Clock>;
-  /** Return to real time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/reset` */
+  /** Reset to real time. Needs the scopes `payments:write` and `transfers:write`. `POST /_api/developer_api_clock/reset` */
   reset(options?: WriteOptions): Promise<Clock>;
 }
 

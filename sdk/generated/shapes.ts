@@ -415,6 +415,8 @@ export interface Capabilities {
   apiVersion: string;
   apiVersions: string[];
   scopes: Scope[];
+  /** By operation, the scopes that it needs, for the operations that need more than one. */
+  operationScopes: Record<string, Scope[]>;
   resources: {
     name: string;
     states: string[];
@@ -427,6 +429,8 @@ export interface Capabilities {
     actionFields: Record<string, string[]>;
     /** By state, the body fields that an advance with `to` accepts. */
     targetFields: Record<string, string[]>;
+    /** By action, the field of the record with the maximum `amount`. */
+    amountMaximums: Record<string, 'amountCapturable' | 'amountRefundable'>;
   }[];
   eventTypes: string[];
   events: {
@@ -512,6 +516,8 @@ export interface Capabilities {
     exponent: number;
     name: string;
   }[];
+  /** The reasons of ledger entries, in the order of a record’s life. */
+  ledgerReasons: string[];
   /** How often and when failed webhook deliveries are retried. */
   retryProfiles: {
     name: 'standard' | 'fast' | 'none';
@@ -530,6 +536,9 @@ export interface StateMachines {
     resource: string;
     states: string[];
     finalStates: string[];
+    goal: string | null;
+    /** The states that are off the path to the goal, such as `failed`. */
+    setbacks: string[];
     events: string[];
     moves: {
       action: string;

@@ -207,7 +207,7 @@ function inboxTarget(webhookId: Id<'webhook'>): Target {
 class TimedOut extends Error {}
 
 const timeoutMessage = (ms: number = limits.webhookTimeoutMs) =>
-  `Timeout: no answer within ${Math.round(ms / 1_000)} seconds.`;
+  `Timeout: no response within ${Math.round(ms / 1_000)} seconds.`;
 
 function problemOfStatus(status: number): string | null {
   if (status >= 200 && status < 300) return null;
@@ -227,7 +227,7 @@ const messagesByCode: Readonly<Record<string, (host: string) => string>> = {
   ECONNRESET: () => 'Connection closed: the receiver sent no response.',
   EPIPE: () => 'Connection closed: the receiver sent no response.',
   UND_ERR_SOCKET: () => 'Connection closed: the receiver sent no response.',
-  UND_ERR_HEADERS_OVERFLOW: () => `Answer: its headers are larger than ${headerBytesMax} bytes.`,
+  UND_ERR_HEADERS_OVERFLOW: () => `Response: its headers are larger than ${headerBytesMax} bytes.`,
 };
 
 /** The message for a request that failed before a status arrived. Its prefix names the area to check. */
@@ -245,7 +245,8 @@ function connectionErrorMessage(error: unknown, url: string): string {
         : `DNS: the name ${hostname} could not be resolved. The name server may be unavailable.`;
     const message = messagesByCode[code];
     if (message) return message(host);
-    if (invalidResponses.has(name) || invalidResponses.has(code)) return `Answer: it is not HTTP (${line}).`;
+    if (invalidResponses.has(name) || invalidResponses.has(code))
+      return `Response: it is not valid HTTP (${line}).`;
     if (isTls(code, text)) return `TLS: ${line.trim()}.`;
     // The message contains addresses, including the local one of this machine.
     if (syscall === 'connect') return `Connection failed: ${code}.`;

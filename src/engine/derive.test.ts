@@ -52,7 +52,10 @@ function suffixes(): () => string {
   };
 }
 
-const entry = (reason: string, ...amounts: [account: string, currency: string, amount: bigint][]): Entry => ({
+const entry = (
+  reason: Entry['reason'],
+  ...amounts: [account: string, currency: string, amount: bigint][]
+): Entry => ({
   reason,
   postings: amounts.map(([account, currency, amount]) => ({ account, currency, amount })),
 });
@@ -95,7 +98,7 @@ describe('an audit row', () => {
 });
 
 describe('ledger entries', () => {
-  const entries = [entry('capture', ['bank', 'EUR', 5n], ['sales', 'EUR', -5n]), entry('fee')];
+  const entries = [entry('capture', ['bank', 'EUR', 5n], ['sales', 'EUR', -5n]), entry('release')];
 
   test('have ids in order, and amounts as JSON numbers', () => {
     expect(ledgerEntryRows(context, change({ entries }), suffixes())).toEqual([
@@ -107,7 +110,7 @@ describe('ledger entries', () => {
           { account: 'sales', currency: 'EUR', amount: -5 },
         ],
       },
-      expect.objectContaining({ id: 'lge_2', reason: 'fee', postings: [] }),
+      expect.objectContaining({ id: 'lge_2', reason: 'release', postings: [] }),
     ]);
   });
 
@@ -121,9 +124,9 @@ describe('the balances of a batch', () => {
   test('are one sum for each account and currency of an organization, sorted', () => {
     const other = { ...row, orgId: formatId('organization', '0') };
     const changes = [
-      change({ entries: [entry('a', ['sales', 'EUR', -5n], ['bank', 'EUR', 5n])] }),
-      change({ entries: [entry('b', ['bank', 'USD', 7n]), entry('c', ['bank', 'EUR', 2n])] }),
-      change({ row: other, entries: [entry('d', ['bank', 'EUR', 100n])] }),
+      change({ entries: [entry('capture', ['sales', 'EUR', -5n], ['bank', 'EUR', 5n])] }),
+      change({ entries: [entry('settle', ['bank', 'USD', 7n]), entry('refund', ['bank', 'EUR', 2n])] }),
+      change({ row: other, entries: [entry('capture', ['bank', 'EUR', 100n])] }),
     ];
     expect(balanceRows(changes)).toEqual([
       { orgId: 'org_0', account: 'bank', currency: 'EUR', balance: 100n },

@@ -66,7 +66,7 @@ function sendTo(url: string): Send {
           took,
           resolve,
           (error) => fail(errorMessages[error.code ?? ''] ?? `Connection failed: ${error.message}.`),
-          () => fail(`Timeout: no answer within ${request.timeoutMs / 1_000} seconds.`),
+          () => fail(`Timeout: no response within ${request.timeoutMs / 1_000} seconds.`),
         );
       } catch (error) {
         // An invalid URL, or an unsupported scheme.

@@ -52,7 +52,13 @@ function machineSection({ name, machine }: AnyResource): Section {
   const final = finalStates(machine);
   return {
     title: `${sentenceCase(name)} states`,
-    text: final.length === 0 ? '' : `Final states: ${codes(final)}.`,
+    text: [
+      final.length === 0 ? '' : `Final states: ${codes(final)}.`,
+      machine.goal === undefined ? '' : `Goal: ${code(machine.goal)}.`,
+      machine.setbacks === undefined ? '' : `Off the main path: ${codes(machine.setbacks)}.`,
+    ]
+      .filter((line) => line !== '')
+      .join('\n\n'),
     diagram: diagramOf(machine),
     head: ['action', 'from', 'to', 'event', 'condition'],
     rows: lifecycleMoves(machine).map((move) => [

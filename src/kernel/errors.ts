@@ -207,13 +207,13 @@ export const errorCatalogue = {
   clock_moves_back: entry(
     422,
     'The clock cannot move backwards.',
-    'Name a time that is not before the clock, or return to real time with `reset`.',
+    'Name a time that is not before the clock, or reset it to real time.',
     stored,
   ),
   clock_too_far: entry(
     422,
     'The clock would be more than a hundred years ahead of real time.',
-    'Name a nearer time, or return to real time with `reset` first.',
+    'Name a nearer time, or reset it to real time first.',
     stored,
   ),
   webhook_url_not_allowed: entry(

@@ -5,10 +5,34 @@ export interface Posting {
   readonly amount: bigint;
 }
 
+/** The reasons of entries: those of payments with their refunds and disputes, then those of transfers. */
+export const entryReasons = [
+  'authorize',
+  'capture',
+  'release',
+  'settle',
+  'refund',
+  'refund_succeeded',
+  'refund_failed',
+  'refund_canceled',
+  'dispute',
+  'dispute_won',
+  'dispute_lost',
+  'fund',
+  'convert',
+  'send',
+  'complete',
+  'return',
+  'resend',
+  'cancel',
+  'fail',
+  'reject',
+] as const;
+export type EntryReason = (typeof entryReasons)[number];
+
 /** Postings that sum to zero in each currency. Entries are immutable; a correction is a reversing entry. */
 export interface Entry {
-  /** What happened, e.g. `capture`. */
-  readonly reason: string;
+  readonly reason: EntryReason;
   readonly postings: readonly Posting[];
 }
 

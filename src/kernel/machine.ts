@@ -2,6 +2,9 @@ import { assert } from './assert.ts';
 import { type Refusal, refuse } from './errors.ts';
 import type { IdKind } from './ids.ts';
 
+/** The fields of a record that limit the `amount` of an action. */
+export const amountMaximums = ['amountCapturable', 'amountRefundable'] as const;
+
 /**
  * A lifecycle as data: each action with its source and target states, its condition and its event. Checks, `allowedActions`,
  * capabilities, diagrams and the generated test matrix all read this table. An action has several rows when its target depends
@@ -18,6 +21,8 @@ export interface Move<Row, State extends string = string, Action extends string 
   readonly event?: string;
   /** An additional condition on the record. */
   readonly when?: Condition<Row>;
+  /** The field of the record with the maximum of the `amount` parameter. */
+  readonly amountMaximum?: (typeof amountMaximums)[number];
   /** The resource that triggers this move. Callers cannot request it. */
   readonly triggeredBy?: IdKind;
   /** Recorded in the history, but emits no webhook event. */
@@ -49,6 +54,10 @@ export interface Machine<
   readonly resource: IdKind;
   readonly states: readonly State[];
   readonly moves: readonly Move<Row, NoInfer<State>, Action>[];
+  /** The state that a record reaches if everything succeeds. */
+  readonly goal?: NoInfer<State>;
+  /** The states that are off the path to the goal, such as `failed`. */
+  readonly setbacks?: readonly NoInfer<State>[];
   /** For a machine that emits webhook events: a sentence for each event, keyed by event name without the resource. */
   readonly eventDescriptions?: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,5 @@
 import { AssertionFailed, unreachable } from '../kernel/assert.ts';
-import type { Entry } from '../kernel/ledger.ts';
+import type { Entry, EntryReason } from '../kernel/ledger.ts';
 import type { Account } from './accounts.ts';
 import { credit, debit, entry, entryAcross, type Leg } from './entry.ts';
 
@@ -80,7 +80,7 @@ type MoneyElsewhere = 'sent' | 'completed' | 'refunded' | 'canceled' | 'expired'
 /**
  * Refunds the payer completely, including the fee. A conversion is reversed at its original rate, so there is no gain or loss.
  */
-export function unwound(book: TransferBook, reason: string, from: MoneyIn | MoneyElsewhere): Entries {
+export function unwound(book: TransferBook, reason: EntryReason, from: MoneyIn | MoneyElsewhere): Entries {
   const total = totalOf(book);
   switch (from) {
     case 'quoted':

@@ -415,7 +415,9 @@ describe.each(databaseKinds)('deliveries on %s', (kind) => {
       const { id } = await shop.createWebhook(receiver, { retryProfile: 'none' });
       await shop.emitEvent();
       await shop.sendDue();
-      expect((await shop.onlyDelivery(`webhookId=${id}`)).lastError).toMatch(/^Answer: it is not HTTP \(/);
+      expect((await shop.onlyDelivery(`webhookId=${id}`)).lastError).toMatch(
+        /^Response: it is not valid HTTP \(/,
+      );
     });
 
     describe('Retry-After', () => {

@@ -193,7 +193,7 @@ describe.each(databaseKinds)('the inbox on %s', (kind) => {
     expect(tested).toMatchObject({
       status: 'failed',
       lastResponseStatus: null,
-      lastError: 'Timeout: no answer within 10 seconds.',
+      lastError: 'Timeout: no response within 10 seconds.',
     });
     expect(server.heldRequests.size).toBe(0);
   });

@@ -132,7 +132,7 @@ describe.each(databaseKinds)('slow receivers on %s', (kind) => {
       expect(found.length).toBeGreaterThanOrEqual(hangingMax);
       return found;
     }, 120_000);
-    for (const { error } of late) expect(error).toBe('Timeout: no answer within 10 seconds.');
+    for (const { error } of late) expect(error).toBe('Timeout: no response within 10 seconds.');
     // A 2xx status decides, even if the body never ends.
     for (const attempt of await errorsOf(drippingId))
       expect(attempt).toMatchObject({

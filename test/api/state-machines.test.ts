@@ -12,6 +12,8 @@ interface MachineBody {
   readonly resource: string;
   readonly states: readonly string[];
   readonly finalStates: readonly string[];
+  readonly goal: string | null;
+  readonly setbacks: readonly string[];
   readonly events: readonly string[];
   readonly moves: readonly {
     action: string;
@@ -63,6 +65,17 @@ describe.each(databaseKinds)('state machines on %s', (kind) => {
     expect(machineOf('payment').finalStates).toEqual(['refunded', 'charged_back', 'canceled', 'expired']);
     expect(machineOf('refund').finalStates).toEqual(['succeeded', 'failed', 'canceled']);
     expect(machineOf('dispute').finalStates).toEqual(['won', 'lost']);
+  });
+
+  test('goal and setbacks are states of the machine', () => {
+    expect(machineOf('payment').goal).toBe('settled');
+    expect(machineOf('payment').setbacks).toContain('disputed');
+    expect(machineOf('dispute')).toMatchObject({ goal: 'won', setbacks: ['lost'] });
+    expect(machineOf('customer').goal).toBeNull();
+    for (const { states, goal, setbacks } of machines.values()) {
+      expect(states).toEqual(expect.arrayContaining([...setbacks]));
+      expect(setbacks).not.toContain(goal);
+    }
   });
 
   test('events are named by their target state, except those that do not change the state', () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { apiVersion } from '../../src/kernel/envelope.ts';
+import { entryReasons } from '../../src/kernel/ledger.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { scopes } from '../../src/kernel/permissions.ts';
 import type { ApiReadRoute } from '../../src/kernel/route.ts';
@@ -90,7 +91,14 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
           archive: [],
         },
         targetFields: {},
+        amountMaximums: {},
       });
+      expect(body.operationScopes).toMatchObject({
+        advanceClock: ['payments:write', 'transfers:write'],
+        createFaultPlan: ['payments:write', 'transfers:write'],
+      });
+      expect(body.operationScopes).not.toHaveProperty('createPayment');
+      expect(body.ledgerReasons).toEqual(entryReasons);
       expect(body.eventTypes).toEqual(expect.arrayContaining(['payment.created', 'customer.archived']));
       const currencies = body.currencies as { code: string; exponent: number }[];
       expect(currencies.length).toBeGreaterThan(100);
@@ -110,6 +118,7 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
         states: string[];
         actionFields: Record<string, string[]>;
         targetFields: Record<string, string[]>;
+        amountMaximums: Record<string, string>;
       }[];
       return resources.find((one) => one.name === name);
     };
@@ -134,6 +143,9 @@ describe.each(databaseKinds)('status and capabilities on %s', (kind) => {
         failed: ['failureCode'],
       });
       expect(Object.keys(payment?.targetFields ?? {})).toEqual(payment?.states);
+      expect(payment?.amountMaximums).toEqual({
+        ...{ capture: 'amountCapturable', refund: 'amountRefundable', dispute: 'amountRefundable' },
+      });
     });
 
     test('capabilities lists the body fields of transfers, disputes and webhooks', async () => {

@@ -5,6 +5,7 @@ import {
   clipboardOf,
   describeInBrowser,
   expectAccessible,
+  expectNoBackticks,
   pageContent,
   step,
   waitMs,
@@ -38,7 +39,7 @@ describeInBrowser('integration', () => {
       await dialog.getByRole('button', { name: 'Create key' }).click();
       const created = page.getByRole('dialog', { name: 'API key created' });
       const key = await created.locator('[data-secret]').first().innerText();
-      await created.getByRole('button', { name: 'I have saved the API key' }).click();
+      await created.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('row', { name: /Checkout/ }).waitFor();
       expect(await statusOf(key)).toBe(201);
       return key;
@@ -52,7 +53,7 @@ describeInBrowser('integration', () => {
       await created.getByText('has expired.').waitFor();
       await created.getByRole('button', { name: 'Copy API key' }).click();
       const key = await clipboardOf(page);
-      await created.getByRole('button', { name: 'I have saved the API key' }).click();
+      await created.getByRole('button', { name: 'Done' }).click();
       await created.waitFor({ state: 'detached' });
       expect(await statusOf(key)).toBe(201);
       expect(await statusOf(first)).toBe(401);
@@ -66,7 +67,7 @@ describeInBrowser('integration', () => {
       await dialog.getByRole('button', { name: 'Rotate key' }).click();
       const created = page.getByRole('dialog', { name: 'API key rotated' });
       const key = await created.locator('[data-secret]').first().innerText();
-      await created.getByRole('button', { name: 'I have saved the API key' }).click();
+      await created.getByRole('button', { name: 'Done' }).click();
       expect(await statusOf(key)).toBe(201);
       expect(await statusOf(second)).toBe(201);
     });
@@ -101,6 +102,11 @@ describeInBrowser('integration', () => {
       return shown;
     });
     const dialog = page.getByRole('dialog', { name: 'Send a test event' });
+    await step('the hint of a type shows names of fields as code, without backticks', async () => {
+      await dialog.getByLabel('Event type').selectOption('payment.authorized');
+      await dialog.locator('code', { hasText: 'authorizationExpiresAt' }).waitFor();
+      await expectNoBackticks(page, 'the hint of an event type');
+    });
     await step('send a test event of a chosen type, which arrives signed', async () => {
       await dialog.getByLabel('Event type').selectOption('payment.captured');
       await dialog.getByRole('button', { name: 'Send test event' }).click();
@@ -124,11 +130,14 @@ describeInBrowser('integration', () => {
       await page.getByRole('button', { name: 'More actions' }).click();
       await page.getByRole('menuitem', { name: 'Rotate secret…' }).click();
       const rotate = page.getByRole('dialog', { name: 'Rotate the signing secret' });
-      await rotate.getByLabel('The old secret').selectOption('0');
+      expect(await rotate.getByLabel('Previous secret').locator('option').allInnerTexts()).toEqual([
+        ...['Expires immediately', 'Expires in 1 hour', 'Expires in 24 hours', 'Expires in 7 days'],
+      ]);
+      await rotate.getByLabel('Previous secret').selectOption('0');
       await rotate.getByRole('button', { name: 'Rotate secret' }).click();
       const created = page.getByRole('dialog', { name: 'Save the new signing secret' });
       const renewed = await created.locator('[data-secret]').innerText();
-      await created.getByRole('button', { name: 'I have saved the signing secret' }).click();
+      await created.getByRole('button', { name: 'Done' }).click();
       await api.post('payments', payment);
       const received = (await receiver.waitFor(3))[2];
       expect(received && signaturesOf(received, renewed)).toEqual([0]);
@@ -148,6 +157,14 @@ describeInBrowser('integration', () => {
       await toggle('Enable');
       const received = await receiver.waitFor(before + 1);
       expect(received[before]?.body).toContain(id);
+    });
+    await step('the page of an event shows names of fields as code, without backticks', async () => {
+      const { id } = await api.post('payments', payment);
+      await api.post(`payments/${id}/advance`, { to: 'authorized' });
+      const [event] = await api.list('webhook_events?type=payment.authorized');
+      await page.goto(`/console/${suite.organization('Webhooks').id}/events/${event?.id}`);
+      await page.locator('header code', { hasText: 'authorizationExpiresAt' }).waitFor();
+      await expectNoBackticks(page, 'the page of an event');
     });
   });
 
@@ -240,15 +257,15 @@ describeInBrowser('integration', () => {
     const save = page.getByRole('button', { name: 'Save changes' });
 
     await step('an invalid share is rejected at its field', async () => {
-      await page.getByLabel('Share in percent').fill('200');
+      await page.getByLabel('Percentage fee (%)').fill('200');
       await save.click();
       await page.locator('[aria-invalid=true]').first().waitFor();
       expect(await saved()).not.toMatchObject({ fee: { basisPoints: 20_000 } });
     });
     await step('save the name, the fee, a rate and the webhook defaults', async () => {
       await page.getByLabel('Application name').fill('Checkout');
-      await page.getByLabel('Share in percent').fill('10');
-      await page.getByLabel('Fixed part in minor units').fill('25');
+      await page.getByLabel('Percentage fee (%)').fill('10');
+      await page.getByLabel('Fixed fee (minor units)').fill('25');
       await page.getByText('Fee on a capture of 100.00 EUR').getByText('10.25 EUR').waitFor();
       await page.getByLabel('Margin in percent').fill('0');
       await page.getByRole('button', { name: 'Add rate' }).click();

@@ -176,7 +176,7 @@ describeInBrowser('keyboard', () => {
     const question = page.getByRole('alertdialog', { name: 'Close without the API key?' });
     await pressEscape(question);
     await question.waitFor({ state: 'detached' });
-    await created.getByRole('button', { name: 'I have saved the API key' }).press('Enter');
+    await created.getByRole('button', { name: 'Done' }).press('Enter');
     await created.waitFor({ state: 'detached' });
   });
 

@@ -11,6 +11,7 @@ import {
   describeInBrowser,
   desktop,
   expectAccessible,
+  expectNoBackticks,
   expectNoOverflow,
   phone,
   pressEscape,
@@ -78,6 +79,7 @@ describeInBrowser('console pages', () => {
         expect(await page.title()).toMatch(/^\S.* · Sandbank$/);
         await untilStill(page);
         await expectAccessible(page, title);
+        await expectNoBackticks(page, title);
         await page.setViewportSize(phone);
         await untilStill(page);
         expect(await headings(page).count(), 'headings of level 1').toBe(1);

@@ -86,7 +86,7 @@ for (const kind of ['embedded', 'postgres'] as const)
         const key = await clipboardOf(page);
         expect(key).toMatch(/^sbk_sandbox_\w{32}$/);
         expect(await created.innerText()).toContain(key);
-        await created.getByRole('button', { name: 'I have saved the API key' }).click();
+        await created.getByRole('button', { name: 'Done' }).click();
         await created.waitFor({ state: 'detached' });
         await page.getByRole('row', { name: /Checkout server/ }).waitFor();
         expect(await pageContent(page)).not.toContain(key);
@@ -106,7 +106,7 @@ for (const kind of ['embedded', 'postgres'] as const)
         await created.getByRole('button', { name: 'Copy signing secret' }).click();
         const copied = await clipboardOf(page);
         expect(copied).toMatch(/^whsec_/);
-        await created.getByRole('button', { name: 'I have saved the signing secret' }).click();
+        await created.getByRole('button', { name: 'Done' }).click();
         await page.getByRole('row', { name: receiver.url }).waitFor();
         expect(await pageContent(page)).not.toContain(copied);
         return copied;
@@ -239,7 +239,7 @@ for (const kind of ['embedded', 'postgres'] as const)
 
       await step('the audit trail names the person and the key, and is intact', async () => {
         await goTo(page, 'Audit');
-        await page.getByRole('heading', { name: 'The audit trail is intact' }).waitFor();
+        await page.getByRole('heading', { name: 'Audit log verified' }).waitFor();
         const rows = page.getByRole('table', { name: 'Audit trail, newest first' });
         for (const actor of [/Checkout server .*payment/, /Ada Lovelace .*payment/])
           await rows.getByRole('row', { name: actor }).first().waitFor();

@@ -168,7 +168,7 @@ describeInBrowser('people', () => {
       await created.getByRole('button', { name: /Copy invitation link|Copied/ }).click();
       const link = await clipboardOf(owner);
       expect(link.startsWith(`${suite.url}/console/invitation/`)).toBe(true);
-      await created.getByRole('button', { name: 'I have saved the invitation link' }).click();
+      await created.getByRole('button', { name: 'Done' }).click();
       return link;
     };
     const invitations = owner.getByRole('table', { name: 'Open invitations' });
@@ -252,7 +252,7 @@ describeInBrowser('people', () => {
       await owner.getByRole('alertdialog').getByRole('button', { name: 'Create link' }).click();
       const created = owner.getByRole('dialog', { name: 'Reset link created' });
       const resetLink = await created.locator('[data-secret]').innerText();
-      await created.getByRole('button', { name: 'I have saved the reset link' }).click();
+      await created.getByRole('button', { name: 'Done' }).click();
       const { page: third } = await suite.openTab(context);
       await third.goto(resetLink);
       await third.getByLabel('New password', { exact: true }).fill(renewed.password);

@@ -95,7 +95,7 @@ describeInBrowser('sessions', () => {
       await dialog.getByRole('button', { name: 'Create codes' }).click();
       await dialog.getByText('Each code works once.').waitFor();
       const [code = ''] = await dialog.locator('[data-secret]').allInnerTexts();
-      await dialog.getByRole('button', { name: 'I have saved the backup codes' }).click();
+      await dialog.getByRole('button', { name: 'Done' }).click();
       await events.filter({ hasText: 'Backup codes replaced' }).waitFor();
       return code;
     });

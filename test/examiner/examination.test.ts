@@ -269,7 +269,7 @@ test('a request without a response ends with its own timeout', async () => {
     extra_fields: 'passed',
   });
   const attempt = report.cases[1]?.attempts[0];
-  expect(attempt).toMatchObject({ responseStatus: null, error: 'Timeout: no answer within 3 seconds.' });
+  expect(attempt).toMatchObject({ responseStatus: null, error: 'Timeout: no response within 3 seconds.' });
   expect(report.complete).toBe(true);
 });
 

@@ -110,7 +110,7 @@ No findings.
       outcome: 'failed',
       attempts: [
         { responseStatus: 422, durationMs: 3, error: null },
-        { responseStatus: null, durationMs: 10_000, error: 'Timeout: no answer within 10 seconds.' },
+        { responseStatus: null, durationMs: 10_000, error: 'Timeout: no response within 10 seconds.' },
       ],
       advice: 'Answer 2xx to types that you do not know, and ignore them. '.repeat(4).trim(),
       example: 'default: return response.writeHead(204).end();',
@@ -137,7 +137,7 @@ FAIL  major     unknown_type     2xx       422, then no answer
 
 FAIL  unknown_type: An event of an unknown type is accepted
     New types of events appear.
-    Timeout: no answer within 10 seconds.
+    Timeout: no response within 10 seconds.
     Answer 2xx to types that you do not know, and ignore them. Answer 2xx to types that you do not
     know, and ignore them. Answer 2xx to types that you do not know, and ignore them. Answer 2xx to
     types that you do not know, and ignore them.

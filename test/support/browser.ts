@@ -334,6 +334,21 @@ export async function expectNoOverflow(page: Page, what: string): Promise<void> 
   expect(width, `width of ${what}`).toBeLessThanOrEqual(viewport?.width ?? 0);
 }
 
+/** Expects that texts of the server are not shown as raw Markdown. Code may contain backticks. */
+export async function expectNoBackticks(page: Page, what: string): Promise<void> {
+  const found = await page.evaluate(`(() => {
+    const backtick = String.fromCharCode(96);
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (walker.nextNode()) {
+      const { data, parentElement } = walker.currentNode;
+      if (data.includes(backtick) && !parentElement.closest('pre, code, script, style, textarea')) found.push(data);
+    }
+    return found;
+  })()`);
+  expect(found, `texts with backticks on ${what}`).toEqual([]);
+}
+
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface AxeResult {

@@ -167,20 +167,20 @@ describe('a response that is not HTTP', () => {
     'a length and chunks': `${ok}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n`,
   };
   test.each(Object.entries(answers))('%s', async (_name, text) => {
-    expectNoResponse(await sendTo(respondWith(text)), 'Answer');
+    expectNoResponse(await sendTo(respondWith(text)), 'Response');
   });
 
   test('TLS where HTTP is expected', async () => {
     const { port } = await openUntilTestEnds(() => undefined, { certificate: selfSigned(2020, 2120) });
     const outcome = await send(`http://127.0.0.1:${port}/`);
     expect(outcome).toMatchObject(noResponse);
-    expect(outcome.error).toMatch(/^(Answer|Connection closed): /);
+    expect(outcome.error).toMatch(/^(Response|Connection closed): /);
   });
 
   test('an invalid status is not a success', async () => {
     for (const status of ['000', '099', '199', '600', '999']) {
       const outcome = await sendTo(respondWith(responseBytes(`${status} Odd`)));
-      expect.soft(outcome.error, status).toMatch(/^(Status \d+|Answer|Connection closed): /);
+      expect.soft(outcome.error, status).toMatch(/^(Status \d+|Response|Connection closed): /);
     }
   });
 });
@@ -195,7 +195,7 @@ describe('headers', () => {
     'an endless early hint': repeatForever('HTTP/1.1 103 Hint\r\n', 'link: a\r\n'.repeat(8_192)),
   };
   test.each(Object.entries(oversized))('exceed the limit: %s', async (_name, behave) => {
-    expectNoResponse(await sendTo(behave), 'Answer');
+    expectNoResponse(await sendTo(behave), 'Response');
   });
 
   test('are stored when they are just below 16 KiB', async () => {
@@ -404,7 +404,7 @@ describe('the timeout of ten seconds', () => {
   };
   const expectTimeout = (name: string, outcome: Outcome) => {
     expect.soft(outcome, name).toMatchObject(noResponse);
-    expect.soft(outcome.error, name).toBe('Timeout: no answer within 10 seconds.');
+    expect.soft(outcome.error, name).toBe('Timeout: no response within 10 seconds.');
     expectAtLimit(name, outcome);
   };
 

@@ -39,7 +39,7 @@ export function NewBackupCodes({ onClose }: { readonly onClose: () => void }) {
         title={title}
         footer={
           <Button variant="primary" onClick={onClose}>
-            I have saved the backup codes
+            Done
           </Button>
         }
       >

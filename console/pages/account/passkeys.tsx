@@ -3,6 +3,7 @@ import { KeyRound } from 'lucide-react';
 import { useState } from 'react';
 import { keys, type List, useRead, useWrite } from '../../client/queries.ts';
 import { type ApiProblem, post } from '../../client/request.ts';
+import { useSession } from '../../frame/session.tsx';
 import type { Passkey, PasskeyOptions } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
@@ -67,6 +68,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
   const { toast } = useToast();
   const [name, setName] = useState('');
   const [password, setPassword] = useState('');
+  const { limits } = useSession();
   const add = useMutation<unknown, ApiProblem, void>({
     mutationFn: async () => {
       const { options } = await post<PasskeyOptions>('session/passkeys/options', { password });
@@ -97,7 +99,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
       >
         <Input
           required
-          maxLength={100}
+          maxLength={limits.nameLengthMax}
           autoComplete="off"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}

@@ -11,7 +11,7 @@ export function FeeSection({ draft, errors, problem, onChange }: SectionProps) {
   return (
     <Card title="Fee" description="The provider’s fee on each capture. Changes apply to new payments only.">
       <div className="grid max-w-xl gap-4 sm:grid-cols-2">
-        <Field label="Share in percent" error={errors.feePercent} problem={problem} param="fee.basisPoints">
+        <Field label="Percentage fee (%)" error={errors.feePercent} problem={problem} param="fee.basisPoints">
           <Input
             isMono
             inputMode="decimal"
@@ -21,7 +21,7 @@ export function FeeSection({ draft, errors, problem, onChange }: SectionProps) {
           />
         </Field>
         <Field
-          label="Fixed part in minor units"
+          label="Fixed fee (minor units)"
           hint="In the payment’s currency: 30 is 0.30 EUR, or 30 JPY."
           error={errors.feeFixed}
           problem={problem}

@@ -1,4 +1,5 @@
 import { Boxes, Plus } from 'lucide-react';
+import { editableAmount } from '../../client/amount.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
@@ -9,10 +10,11 @@ import { IdText } from '../../parts/copy-button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { optionsOf } from '../../parts/options.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { sentenceCase } from '../../parts/text.ts';
+import { pluralize, sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
 import { CreateApplication } from './create.tsx';
 import { percentText } from './percent.ts';
@@ -46,10 +48,7 @@ export function ApplicationList() {
         <FilterSelect
           label="Status"
           value={filters.status}
-          options={[
-            { value: 'active', label: 'Active' },
-            { value: 'archived', label: 'Archived' },
-          ]}
+          options={optionsOf<Application['status']>({ active: 'Active', archived: 'Archived' })}
           onChange={(status) => setFilters({ status })}
         />
       </FilterBar>
@@ -93,8 +92,10 @@ function columnsFor(appId: string | null): readonly Column<Application>[] {
       header: 'Fee',
       isMinor: true,
       cell: ({ fee }) => (
-        <span title="Share of each capture, and a fixed part in minor units">
-          {percentText(fee.basisPoints)}% + {fee.fixedAmount.toLocaleString('en')}
+        <span
+          title={`Of each capture. The fixed fee is ${pluralize(fee.fixedAmount, 'minor unit')}, here as of EUR.`}
+        >
+          {percentText(fee.basisPoints)}% + {editableAmount(fee.fixedAmount, 'EUR')}
         </span>
       ),
     },

@@ -2,7 +2,7 @@ import { useLimits } from '../../client/capabilities.ts';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input, isAbout, Select } from '../../parts/field.tsx';
 import { EventPicker } from '../webhooks/event-picker.tsx';
-import { useRetrySchedules } from '../webhooks/retry.ts';
+import { useRetrySchedules } from '../webhooks/retry-schedules.ts';
 import type { SectionProps } from './section.ts';
 
 /** Defaults for new webhooks. */

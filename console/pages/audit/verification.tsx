@@ -48,7 +48,7 @@ export function VerificationCard() {
           />
           <div className="min-w-0">
             <h2 className={classes('text-lg font-semibold', isIntact ? 'text-good' : 'text-bad')}>
-              {isIntact ? 'The audit trail is intact' : 'The audit trail was changed'}
+              {isIntact ? 'Audit log verified' : 'Audit log changed'}
             </h2>
             <p className="text-muted">
               {isIntact

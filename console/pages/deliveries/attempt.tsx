@@ -1,4 +1,5 @@
 import { CircleAlert } from 'lucide-react';
+import { useLimits } from '../../client/capabilities.ts';
 import type { Attempt } from '../../generated/shapes.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { HttpStatus } from '../../parts/status-badge.tsx';
@@ -64,6 +65,7 @@ export function AttemptView({ attempt }: { readonly attempt: Attempt }) {
 
 function Response({ attempt }: { readonly attempt: Attempt }) {
   const body = attempt.responseBody ?? '';
+  const bytesMax = useLimits().webhookResponseBytesMax;
   return (
     <>
       <Headers
@@ -74,7 +76,14 @@ function Response({ attempt }: { readonly attempt: Attempt }) {
       {body === '' ? (
         <p className="text-sm text-muted">The response had no body.</p>
       ) : (
-        <CodeBlock title="Response body, the first 16 KiB" what="response body" code={body} linesMax={30} />
+        <CodeBlock
+          title={
+            bytesMax === undefined ? 'Response body' : `Response body, the first ${bytesMax / 1_024} KiB`
+          }
+          what="response body"
+          code={body}
+          linesMax={30}
+        />
       )}
     </>
   );

@@ -10,11 +10,11 @@ const advice: readonly (readonly [prefix: string, advice: string])[] = [
   ],
   ['Network:', 'The receiver could not be reached. Check that it is running, and any proxy in front of it.'],
   ['TLS:', 'The receiver’s TLS certificate was not accepted. Check its host name, expiry and chain.'],
-  ['Timeout:', 'The receiver took longer than 10 seconds. Respond first, then process the event.'],
+  ['Timeout:', 'The receiver took too long. Respond first, then process the event.'],
   ['Status 410:', 'The receiver responded 410 Gone, which disables the endpoint.'],
   ['Status 3', 'Redirects are not followed. Use the final URL.'],
   ['Status ', 'The receiver responded, but not with 2xx. Check the receiver’s log.'],
-  ['Answer:', 'The response is not valid HTTP, or its headers are too large.'],
+  ['Response:', 'The response is not valid HTTP, or its headers are too large.'],
   ['Connection failed:', 'The connection failed. Check the receiver and any proxy in front of it.'],
   ['Signature:', 'The request could not be signed. Rotate the endpoint’s signing secret.'],
   [

@@ -18,6 +18,7 @@ import { JsonView } from '../../parts/json-view.tsx';
 import { KeyValue } from '../../parts/key-value.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
+import { Prose } from '../../parts/prose.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { Time } from '../../parts/time.tsx';
 import { DeliveryTable } from '../deliveries/table.tsx';
@@ -40,7 +41,11 @@ export function EventDetail() {
         parent={{ to: 'events', label: 'Events' }}
         description={
           <>
-            {data ? <p>{events.find(({ type }) => type === data.type)?.description}</p> : null}
+            {data ? (
+              <p>
+                <Prose text={events.find(({ type }) => type === data.type)?.description} />
+              </p>
+            ) : null}
             <div className="flex flex-wrap items-center gap-x-4">
               <IdText id={id} what="event id" />
               <CodeButton title="Event" requests={requestsOf(id)} />

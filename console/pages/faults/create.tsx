@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { FaultPlan } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -9,13 +10,14 @@ import { bodyOf, emptyDraft, missingIn, PlanFields, params } from './form.tsx';
 export function CreatePlan({ onClose }: { readonly onClose: () => void }) {
   const { toast } = useToast();
   const [draft, setDraft] = useState(emptyDraft);
+  const limits = useLimits();
   const create = useWrite<FaultPlan>('app/developer_api_fault_plans', {
     onDone: () => {
       toast('Fault plan created');
       onClose();
     },
   });
-  const isComplete = Object.values(missingIn(draft)).every((missing) => missing === undefined);
+  const isComplete = Object.values(missingIn(draft, limits)).every((missing) => missing === undefined);
   return (
     <Dialog
       isOpen

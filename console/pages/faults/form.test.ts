@@ -48,6 +48,13 @@ test.each<[Partial<Draft>, object]>([
   expect(bodyOf({ ...emptyDraft, ...part })).toStrictEqual(body);
 });
 
+const limits = {
+  faultCountMax: 10_000,
+  faultShareMax: 100,
+  faultSeedMax: 4_294_967_295,
+  faultDelayMsMax: 500,
+};
+
 test.each<[Partial<Draft>, boolean]>([
   [{}, true],
   [{ count: '', share: '10' }, true],
@@ -57,8 +64,17 @@ test.each<[Partial<Draft>, boolean]>([
   [{ count: '-1' }, false],
   [{ count: '1.5' }, false],
   [{ seed: 'x' }, false],
+  [{ seed: '0' }, true],
+  [{ count: '0' }, false],
+  [{ share: '100' }, true],
+  [{ share: '101' }, false],
+  [{ type: 'latency', delayMs: '500' }, true],
+  [{ type: 'latency', delayMs: '501' }, false],
+  [{ on: 'webhooks', type: 'duplicate', copies: '' }, false],
+  // The parameter of another fault type is not sent.
+  [{ delayMs: 'x', copies: 'x', seconds: 'x' }, true],
 ])('a fault plan with %j can be sent: %s', (part, isReady) => {
-  const missing = Object.values(missingIn({ ...emptyDraft, ...part }));
+  const missing = Object.values(missingIn({ ...emptyDraft, ...part }, limits));
   expect(missing.every((message) => message === undefined)).toBe(isReady);
 });
 

@@ -1,7 +1,8 @@
+import { type Limits, useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import type { Fault, FaultPlan } from '../../generated/shapes.ts';
 import { Field, Input, Select } from '../../parts/field.tsx';
-import { faultLabels, faultTypes } from './labels.ts';
+import { faultCodes, faultLabels, faultTypes } from './labels.ts';
 
 /** Form state; numbers stay strings while they are typed. */
 export interface Draft {
@@ -33,8 +34,6 @@ export const emptyDraft: Draft = {
 /** The form fields that a server error may refer to. */
 export const params = ['fault', 'count', 'share', 'seed', 'operations', 'eventTypes'];
 
-const codes = ['rate_limited', 'internal_error', 'service_unavailable'];
-
 function faultOf({ type, delayMs, code, copies, seconds }: Draft): object {
   if (type === 'latency') return { type, delayMs: Number(delayMs) };
   if (type === 'error') return { type, code };
@@ -57,15 +56,27 @@ export function bodyOf(draft: Draft): object {
   };
 }
 
+/** Why a text is not a whole number of a range; undefined if it is one. */
+function wrongNumber(text: string, minimum: number, maximum: number | undefined): string | undefined {
+  const isNumber = /^\d+$/.test(text.trim());
+  if (isNumber && Number(text) >= minimum && Number(text) <= (maximum ?? Number(text))) return undefined;
+  return `Enter a whole number${maximum === undefined ? '' : ` from ${minimum} to ${maximum.toLocaleString('en')}`}.`;
+}
+
 /** What the numbers lack; the server checks the rest. */
-export function missingIn({ count, share, seed }: Pick<Draft, 'count' | 'share' | 'seed'>) {
-  const wrong = (text: string) =>
-    text.trim() === '' || /^\d+$/.test(text.trim()) ? undefined : 'Enter a whole number.';
+export function missingIn(draft: Draft, limits: Limits) {
+  const { count, share, seed, type } = draft;
+  const { faultDelayMsMax, faultCopiesMax, faultDelaySecondsMax } = limits;
+  const optional = (text: string, minimum: number, maximum: number | undefined) =>
+    text.trim() === '' ? undefined : wrongNumber(text, minimum, maximum);
   const isOpen = count.trim() === '' && share.trim() === '';
   return {
-    count: isOpen ? 'Enter a count or a share.' : wrong(count),
-    share: wrong(share),
-    seed: wrong(seed),
+    count: isOpen ? 'Enter a count or a share.' : optional(count, 1, limits.faultCountMax),
+    share: optional(share, 1, limits.faultShareMax),
+    seed: optional(seed, 0, limits.faultSeedMax),
+    delayMs: type === 'latency' ? wrongNumber(draft.delayMs, 1, faultDelayMsMax) : undefined,
+    copies: type === 'duplicate' ? wrongNumber(draft.copies, 1, faultCopiesMax) : undefined,
+    seconds: type === 'delay' ? wrongNumber(draft.seconds, 1, faultDelaySecondsMax) : undefined,
   };
 }
 
@@ -78,7 +89,8 @@ export interface PlanFieldsProps {
 export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
   const set = (change: Partial<Draft>) => onChange({ ...draft, ...change });
   const isRequestPlan = draft.on === 'requests';
-  const missing = missingIn(draft);
+  const limits = useLimits();
+  const missing = missingIn(draft, limits);
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -103,7 +115,7 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
           />
         </Field>
       </div>
-      <FaultParameter draft={draft} set={set} />
+      <FaultParameter draft={draft} set={set} missing={missing} />
       <div className="grid gap-4 sm:grid-cols-3">
         <NumberField
           label="Count"
@@ -114,7 +126,7 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
         />
         <NumberField
           label="Share"
-          hint="Percentage, 1 to 100"
+          hint="Percentage of matches"
           {...{ problem, param: 'share', missing: missing.share }}
           value={draft.share}
           onChange={(share) => set({ share })}
@@ -155,29 +167,50 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
 function FaultParameter({
   draft,
   set,
+  missing,
 }: {
   readonly draft: Draft;
   readonly set: (change: Partial<Draft>) => void;
+  readonly missing: ReturnType<typeof missingIn>;
 }) {
   switch (draft.type) {
     case 'latency':
       return (
-        <NumberField label="Milliseconds" value={draft.delayMs} onChange={(delayMs) => set({ delayMs })} />
+        <NumberField
+          label="Milliseconds"
+          missing={missing.delayMs}
+          value={draft.delayMs}
+          onChange={(delayMs) => set({ delayMs })}
+        />
       );
     case 'error':
       return (
         <Field label="Code">
           <Select
             value={draft.code}
-            options={codes}
+            options={faultCodes}
             onChange={(event) => set({ code: event.currentTarget.value })}
           />
         </Field>
       );
     case 'duplicate':
-      return <NumberField label="Copies" value={draft.copies} onChange={(copies) => set({ copies })} />;
+      return (
+        <NumberField
+          label="Copies"
+          missing={missing.copies}
+          value={draft.copies}
+          onChange={(copies) => set({ copies })}
+        />
+      );
     case 'delay':
-      return <NumberField label="Seconds" value={draft.seconds} onChange={(seconds) => set({ seconds })} />;
+      return (
+        <NumberField
+          label="Seconds"
+          missing={missing.seconds}
+          value={draft.seconds}
+          onChange={(seconds) => set({ seconds })}
+        />
+      );
     default:
       return null;
   }

@@ -5,7 +5,7 @@ import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList, useWrite } from '../../client/queries.ts';
 import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
-import type { FaultPlan } from '../../generated/shapes.ts';
+import type { FaultPlan, FaultPlanStatus } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
 import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -13,10 +13,10 @@ import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { optionsOf } from '../../parts/options.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { sentenceCase } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { CreatePlan } from './create.tsx';
@@ -51,10 +51,11 @@ export function FaultPlanList() {
         <FilterSelect
           label="Status"
           value={filters.status}
-          options={['active', 'exhausted', 'canceled'].map((value) => ({
-            value,
-            label: sentenceCase(value),
-          }))}
+          options={optionsOf<FaultPlanStatus>({
+            active: 'Active',
+            exhausted: 'Exhausted',
+            canceled: 'Canceled',
+          })}
           onChange={(status) => setFilters({ status })}
         />
       </FilterBar>

@@ -13,7 +13,7 @@ describe('the behavior of an inbox', () => {
   });
 
   test('offers the delay that was set over the API', () => {
-    expect(delayOptions('slow', 250).map(({ value }) => value)).toEqual([
+    expect(delayOptions('slow', 250, 9_000).map(({ value }) => value)).toEqual([
       '250',
       '500',
       '1000',
@@ -21,7 +21,7 @@ describe('the behavior of an inbox', () => {
       '5000',
       '9000',
     ]);
-    expect(delayOptions('fail', 0)[0]).toEqual({ value: '0', label: 'Immediately' });
+    expect(delayOptions('fail', 0, 9_000)[0]).toEqual({ value: '0', label: 'Immediately' });
   });
 
   test.each([
@@ -36,6 +36,6 @@ describe('the behavior of an inbox', () => {
       'Each attempt fails after 10 seconds without a response and is retried.',
     ],
   ])('%j, retried: %s, is described', (behavior, hasRetries, sentence) => {
-    expect(consequenceOf(behavior, hasRetries)).toBe(sentence);
+    expect(consequenceOf(behavior, hasRetries, { webhookTimeoutMs: 10_000 })).toBe(sentence);
   });
 });

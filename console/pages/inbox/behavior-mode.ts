@@ -1,4 +1,6 @@
+import type { Limits } from '../../client/capabilities.ts';
 import type { Webhook } from '../../generated/shapes.ts';
+import { durationText } from '../../parts/text.ts';
 
 export type Behavior = NonNullable<Webhook['inbox']>;
 export type Response = Extract<Behavior, { readonly type: 'respond' }>;
@@ -52,21 +54,26 @@ export const failingStatuses = Object.entries(failures).map(([status, name]) => 
   label: `${status} ${name}`,
 }));
 
-const delaysMs = [0, 500, 1_000, 3_000, 5_000, 9_000];
+const delaysMs = [0, 500, 1_000, 3_000, 5_000];
 
-/** The offered delays, and the current one if it was set over the API. */
-export function delayOptions(mode: 'fail' | 'slow', current: number) {
-  const offered = new Set([...delaysMs.filter((ms) => mode === 'fail' || ms > 0), current]);
+/** The offered delays up to the longest one, and the current one if it was set over the API. */
+export function delayOptions(mode: 'fail' | 'slow', current: number, msMax = 0) {
+  const offered = new Set([
+    ...[...delaysMs, msMax].filter((ms) => ms <= msMax && (mode === 'fail' || ms > 0)),
+    current,
+  ]);
   return [...offered]
     .toSorted((one, other) => one - other)
     .map((ms) => ({ value: String(ms), label: ms === 0 ? 'Immediately' : `After ${ms / 1_000} s` }));
 }
 
-/** What happens to a delivery, in one sentence. `retries` is the hint of the retry schedule. */
-export function consequenceOf(behavior: Behavior, hasRetries: boolean): string {
+/** What happens to a delivery, in one sentence. */
+export function consequenceOf(behavior: Behavior, hasRetries: boolean, { webhookTimeoutMs }: Limits): string {
   const retried = hasRetries ? 'and is retried' : 'and is not retried';
-  if (behavior.type === 'timeout')
-    return `Each attempt fails after 10 seconds without a response ${retried}.`;
+  if (behavior.type === 'timeout') {
+    const after = webhookTimeoutMs === undefined ? '' : `after ${durationText(webhookTimeoutMs / 1_000)} `;
+    return `Each attempt fails ${after}without a response ${retried}.`;
+  }
   if (behavior.responseStatus === 410) return 'The first delivery fails, and the endpoint is disabled.';
   if (behavior.responseStatus >= 300) return `Each attempt fails with ${behavior.responseStatus} ${retried}.`;
   return behavior.delayMs > 0

@@ -1,10 +1,11 @@
+import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { RetryProfile, Webhook } from '../../generated/shapes.ts';
 import { Field, Select } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { SegmentedControl } from '../../parts/segmented-control.tsx';
-import { useRetrySchedules } from '../webhooks/retry.ts';
+import { useRetrySchedules } from '../webhooks/retry-schedules.ts';
 import {
   type Behavior,
   consequenceOf,
@@ -29,7 +30,7 @@ export function InboxBehavior({
   const update = useWrite<Webhook>(`app/developer_api_webhooks/${webhook.id}/update`);
   const mode = modeOf(behavior);
   const set = (inbox: Behavior) => void update.write({ inbox });
-  const consequence = consequenceOf(behavior, webhook.retryProfile !== 'none');
+  const consequence = consequenceOf(behavior, webhook.retryProfile !== 'none', useLimits());
   return (
     <section
       aria-labelledby="behavior"
@@ -80,6 +81,7 @@ function ResponseFields({
   readonly behavior: Response;
   readonly onChange: (behavior: Behavior) => void;
 }) {
+  const limits = useLimits();
   return (
     <>
       {mode === 'fail' ? (
@@ -99,7 +101,7 @@ function ResponseFields({
       <Field label="Responds" className="w-full sm:w-36">
         <Select
           value={String(behavior.delayMs)}
-          options={delayOptions(mode, behavior.delayMs)}
+          options={delayOptions(mode, behavior.delayMs, limits.inboxDelayMsMax)}
           onChange={(event) => onChange({ ...behavior, delayMs: Number(event.currentTarget.value) })}
         />
       </Field>

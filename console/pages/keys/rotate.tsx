@@ -1,21 +1,18 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import type { ApiKeyWithSecret, ListedApiKey } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
+import { overlapOptions } from '../overlap-options.ts';
 import { useSecretWrite } from '../secret.tsx';
 import { CreatedKey } from './created-key.tsx';
 import type { KeyDialogProps } from './edit.tsx';
 
-const overlaps = [
-  { value: '0', label: 'None: it expires immediately' },
-  { value: '3600', label: '1 hour' },
-  { value: '86400', label: '1 day' },
-  { value: '604800', label: '7 days' },
-];
-
 export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
-  const [overlap, setOverlap] = useState('86400');
+  const limits = useLimits();
+  const [chosen, setChosen] = useState<string>();
+  const overlap = chosen ?? String(limits.apiKeyOverlapSecondsDefault ?? 0);
   const rotate = useSecretWrite<ApiKeyWithSecret>(`app/api_keys/${apiKey.id}/rotate`);
   const { response } = rotate;
   if (response !== undefined) {
@@ -48,13 +45,13 @@ export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
       problem={rotate.problem}
     >
       <Field
-        label={`How long …${apiKey.lastFour} still works`}
+        label={`The previous key, …${apiKey.lastFour}`}
         hint="Time to deploy the new key before the old one stops working."
       >
         <Select
           value={overlap}
-          options={overlaps}
-          onChange={(event) => setOverlap(event.currentTarget.value)}
+          options={overlapOptions(limits.apiKeyOverlapSecondsDefault, limits.apiKeyOverlapSecondsMax)}
+          onChange={(event) => setChosen(event.currentTarget.value)}
         />
       </Field>
     </Dialog>

@@ -1,4 +1,7 @@
-export const scopeDescriptions: Readonly<Record<string, string>> = {
+import type { Scope } from '../../generated/shapes.ts';
+import { valuesOf } from '../../parts/options.ts';
+
+export const scopeDescriptions: Readonly<Record<Scope, string>> = {
   'payments:read': 'View payments, refunds, disputes, the ledger and settlements.',
   'payments:write': 'Create and advance payments, refunds and disputes.',
   'customers:read': 'View customers.',
@@ -8,7 +11,7 @@ export const scopeDescriptions: Readonly<Record<string, string>> = {
   'webhooks:read': 'View webhooks, events and deliveries.',
   'webhooks:write': 'Create and change webhooks, test them and replay events.',
 };
-export const knownScopes = Object.keys(scopeDescriptions);
+export const knownScopes = valuesOf(scopeDescriptions);
 
 export const presets: readonly {
   readonly value: string;

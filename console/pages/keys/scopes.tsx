@@ -1,6 +1,7 @@
 import { useCapabilities } from '../../client/capabilities.ts';
 import type { ListedApiKey } from '../../generated/shapes.ts';
 import { Checkbox, Field, Select } from '../../parts/field.tsx';
+import { Prose } from '../../parts/prose.tsx';
 import {
   describeScopes,
   knownScopes,
@@ -23,7 +24,9 @@ export interface ScopesFieldProps {
 
 /** A preset selects the checkboxes; changing a checkbox afterwards makes it a custom selection. */
 export function ScopesField({ scopes, onChange, error }: ScopesFieldProps) {
-  const all = useCapabilities()?.scopes ?? knownScopes;
+  const capabilities = useCapabilities();
+  const all = capabilities?.scopes ?? knownScopes;
+  const clockScopes = capabilities?.operationScopes.advanceClock ?? [];
   const selectPreset = (value: string) => onChange(scopesOfPreset(value, all));
   const toggle = (scope: string, isOn: boolean) => onChange(withScope(scopes, all, scope, isOn));
   return (
@@ -48,10 +51,13 @@ export function ScopesField({ scopes, onChange, error }: ScopesFieldProps) {
             />
           ))}
         </div>
-        <p className="mt-3 border-t pt-2.5 text-sm text-muted">
-          Advancing the clock requires both <code className="font-mono">payments:write</code> and{' '}
-          <code className="font-mono">transfers:write</code>.
-        </p>
+        {clockScopes.length === 0 ? null : (
+          <p className="mt-3 border-t pt-2.5 text-sm text-muted">
+            <Prose
+              text={`Advancing the clock requires ${clockScopes.map((scope) => `\`${scope}\``).join(' and ')}.`}
+            />
+          </p>
+        )}
       </fieldset>
     </div>
   );

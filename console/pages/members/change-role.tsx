@@ -5,10 +5,10 @@ import { usePerson, useRole } from '../../frame/session.tsx';
 import type { Member } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { type ListedMember, RoleField } from './roles.tsx';
+import { RoleField } from './roles.tsx';
 
 export interface MemberDialogProps {
-  readonly member: ListedMember;
+  readonly member: Member;
   readonly onClose: () => void;
 }
 

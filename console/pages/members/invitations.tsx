@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import { type List, useRead, useWrite } from '../../client/queries.ts';
 import type { Invitation } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -30,7 +31,8 @@ export function Invitations() {
         problem={list.problem}
         empty={
           <EmptyState title="No open invitations">
-            An invitation is listed here until it is accepted or revoked, or expires after seven days.
+            An invitation is listed here until it is accepted or revoked, or expires after{' '}
+            {useLimits().invitationDays ?? 'some'} days.
           </EmptyState>
         }
       />

@@ -1,19 +1,18 @@
-import type { Member, Role } from '../../generated/shapes.ts';
+import type { Role } from '../../generated/shapes.ts';
+import { valuesOf } from '../../parts/options.ts';
 import { sentenceCase } from '../../parts/text.ts';
 import { RadioCards } from '../radio-cards.tsx';
 
-/** A member as listed by the server, with the two-factor state. */
-export type ListedMember = Member & { readonly twoFactor: boolean };
-
-const roleDescriptions: readonly (readonly [Role, string])[] = [
-  ['viewer', 'Views everything and changes nothing.'],
-  ['developer', 'Views everything, and creates records, applications, API keys and webhooks.'],
-  ['admin', 'A developer who also invites and removes members and archives applications.'],
-  ['owner', 'An admin who also appoints other owners and resets passwords.'],
-];
+const roleDescriptions: Readonly<Record<Role, string>> = {
+  viewer: 'Views everything and changes nothing.',
+  developer: 'Views everything, and creates records, applications, API keys and webhooks.',
+  admin: 'A developer who also invites and removes members and archives applications.',
+  owner: 'An admin who also appoints other owners and resets passwords.',
+};
+const roles = valuesOf(roleDescriptions);
 
 export function roleDescription(role: Role): string {
-  return roleDescriptions.find(([name]) => name === role)?.[1] ?? '';
+  return roleDescriptions[role];
 }
 
 export interface RoleFieldProps {
@@ -29,7 +28,8 @@ export function RoleField({ role, ownRole, onChange }: RoleFieldProps) {
       isLegendHidden
       legend="Role"
       value={role}
-      options={roleDescriptions.map(([value, hint]) => {
+      options={roles.map((value) => {
+        const hint = roleDescriptions[value];
         const isDisabled = value === 'owner' && ownRole !== 'owner';
         return {
           value,
@@ -39,8 +39,8 @@ export function RoleField({ role, ownRole, onChange }: RoleFieldProps) {
         };
       })}
       onChange={(value) => {
-        const chosen = roleDescriptions.find(([name]) => name === value);
-        if (chosen) onChange(chosen[0]);
+        const chosen = roles.find((name) => name === value);
+        if (chosen) onChange(chosen);
       }}
     />
   );

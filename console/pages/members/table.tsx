@@ -1,18 +1,19 @@
 import { Ellipsis, KeyRound, LogOut, ShieldCheck, UserCog, UserMinus } from 'lucide-react';
 import type { List, Read } from '../../client/queries.ts';
 import { useAllowed, usePerson, useRole } from '../../frame/session.tsx';
+import type { Member } from '../../generated/shapes.ts';
 import { IconButton } from '../../parts/button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { type ListedMember, roleDescription } from './roles.tsx';
+import { roleDescription } from './roles.tsx';
 
 export type MemberAction = 'role' | 'reset' | 'remove' | 'leave';
-type OnAction = (action: MemberAction, member: ListedMember) => void;
+type OnAction = (action: MemberAction, member: Member) => void;
 
 export interface MemberTableProps {
-  readonly list: Read<List<ListedMember>>;
+  readonly list: Read<List<Member>>;
   readonly onAction: OnAction;
 }
 
@@ -41,7 +42,7 @@ export function MemberTable({ list, onAction }: MemberTableProps) {
   );
 }
 
-const nameOf = (personId: string): Column<ListedMember> => ({
+const nameOf = (personId: string): Column<Member> => ({
   header: 'Name',
   isWide: true,
   cell: (member) => (
@@ -57,7 +58,7 @@ const nameOf = (personId: string): Column<ListedMember> => ({
   ),
 });
 
-const facts: readonly Column<ListedMember>[] = [
+const facts: readonly Column<Member>[] = [
   {
     header: 'Role',
     cell: ({ role }) => (
@@ -83,7 +84,7 @@ const facts: readonly Column<ListedMember>[] = [
 ];
 
 interface MemberMenuProps {
-  readonly member: ListedMember;
+  readonly member: Member;
   readonly isOwn: boolean;
   readonly onAction: OnAction;
 }

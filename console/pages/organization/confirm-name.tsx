@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
@@ -56,7 +57,7 @@ export function ConfirmNameField({ name, value, onChange, problem }: ConfirmName
     >
       <Input
         required
-        maxLength={200}
+        maxLength={useLimits().nameLengthMax}
         autoComplete="off"
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}

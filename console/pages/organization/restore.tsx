@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import { type ApiProblem, apiUrl, asProblem, problemFrom } from '../../client/request.ts';
 import { useScope } from '../../client/scope.ts';
 import { useAllowed, useMayCreateOrganization } from '../../frame/session.tsx';
@@ -26,6 +27,7 @@ export function RestoreSnapshot({ name, onClose }: RestoreSnapshotProps) {
   const [newName, setNewName] = useState(`${name} restored`);
   const [typed, setTyped] = useState('');
   const { toast } = useToast();
+  const limits = useLimits();
   const isNew = into === 'new';
   const restore = useRestore((restored) => {
     if (isNew || secretsOf(restored).length > 0) return;
@@ -67,7 +69,7 @@ export function RestoreSnapshot({ name, onClose }: RestoreSnapshotProps) {
         >
           <Input
             required
-            maxLength={200}
+            maxLength={limits.nameLengthMax}
             autoComplete="off"
             value={newName}
             onChange={(event) => setNewName(event.currentTarget.value)}

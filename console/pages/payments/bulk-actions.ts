@@ -1,16 +1,18 @@
 import { amountText } from '../../client/amount.ts';
 import type { BulkAction } from '../../client/bulk.ts';
 import type { Path } from '../../client/request.ts';
-import type { Payment } from '../../generated/shapes.ts';
+import type { Payment, PaymentAction, PaymentScenario } from '../../generated/shapes.ts';
 
 const pathOf = ({ id }: Payment, command: 'advance' | 'refund'): Path =>
   `app/developer_api_payments/${id}/${command}`;
 
-const byPeople: readonly string[] = ['cancel', 'dispute', 'refund'];
+/** Actions that no scenario takes; `dispute` is the only scenario that disputes. */
+const byPeople: readonly PaymentAction[] = ['cancel', 'dispute', 'refund'];
+const disputing: PaymentScenario = 'dispute';
 
 /** Whether the scenario of the payment may have a next step. The server decides: this only avoids requests that it would refuse. */
 function mayHaveNextStep({ scenario, allowedActions }: Payment): boolean {
-  const isDisputed = [scenario].flat().includes('dispute') && allowedActions.includes('dispute');
+  const isDisputed = [scenario].flat().includes(disputing) && allowedActions.includes('dispute');
   return isDisputed || allowedActions.some((action) => !byPeople.includes(action));
 }
 

@@ -5,6 +5,7 @@ import { useWrite } from '../../client/queries.ts';
 import type { Payment } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields, Select, Switch } from '../../parts/field.tsx';
+import { optionsOf } from '../../parts/options.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { AmountField } from '../records/amount-field.tsx';
 import { CustomerField } from '../records/customer-field.tsx';
@@ -12,16 +13,16 @@ import { Rows } from '../records/rows.tsx';
 import { ScenarioField } from '../records/scenario-field.tsx';
 import { bodyOf, type Draft, draftLike, emptyDraft } from './draft.ts';
 
-const captureMethods = [
-  { value: 'automatic', label: 'Automatic' },
-  { value: 'manual', label: 'Manual, after authorization' },
-];
-const methods = [
-  { value: 'card', label: 'Card' },
-  { value: 'bank_debit', label: 'Bank debit' },
-  { value: 'bank_transfer', label: 'Bank transfer' },
-  { value: 'wallet', label: 'Wallet' },
-];
+const captureMethods = optionsOf<Payment['captureMethod']>({
+  automatic: 'Automatic',
+  manual: 'Manual, after authorization',
+});
+const methods = optionsOf<Payment['paymentMethod']['type']>({
+  card: 'Card',
+  bank_debit: 'Bank debit',
+  bank_transfer: 'Bank transfer',
+  wallet: 'Wallet',
+});
 const params = ['amount', 'currency', 'customerId', 'description', 'reference', 'metadata', 'scenario'];
 
 export interface PaymentCreateProps {

@@ -12,7 +12,7 @@ import {
   fieldsOfAction,
   paramOf,
   type Resource,
-} from './action-fields.ts';
+} from './action-draft.ts';
 import { ActionForm, type ActionMoney } from './action-form.tsx';
 
 export interface ActionDialogProps {

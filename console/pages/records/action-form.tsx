@@ -2,7 +2,7 @@ import { useId } from 'react';
 import { useCapabilities, useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Checkbox, Field, Input, Select } from '../../parts/field.tsx';
-import type { ActionDraft, ActionField } from './action-fields.ts';
+import type { ActionDraft, ActionField } from './action-draft.ts';
 import { AmountField } from './amount-field.tsx';
 import { BeneficiaryFields } from './beneficiary-fields.tsx';
 import { Rows } from './rows.tsx';
@@ -34,7 +34,7 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
   const change = (part: Partial<ActionDraft>) => onChange({ ...draft, ...part });
   switch (field.kind) {
     case 'amount': {
-      const maximum = money[field.maximum];
+      const maximum = field.maximum && money[field.maximum];
       return (
         <AmountField
           currency={money.currency}

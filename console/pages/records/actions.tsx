@@ -6,13 +6,14 @@ import type { Path } from '../../client/request.ts';
 import { CodeDialog } from '../../code/code-button.tsx';
 import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { useAllowed } from '../../frame/session.tsx';
+import type { StateMachine } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../parts/menu.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { ActionDialog } from './action-dialog.tsx';
-import { fieldsOfAction, isIrreversible, type Resource } from './action-fields.ts';
+import { fieldsOfAction, isIrreversible, type Resource } from './action-draft.ts';
 import type { ActionMoney } from './action-form.tsx';
 import { spaced, useMachine } from './diagram.tsx';
 import { reachableStates } from './machine.ts';
@@ -60,7 +61,7 @@ export function Actions(props: ActionsProps) {
   useReportProblem(opened === null ? move.problem : null);
   const reachable = machine === undefined ? [] : reachableStates(machine, status);
   const hasFields = (action: string) => fieldsOfAction(rules ?? [], resource, action).length > 0;
-  const asks = (action: string) => hasFields(action) || isIrreversible(resource, action);
+  const asks = (action: string) => hasFields(action) || isIrreversible(machine, action);
   const start = (action: string) => {
     move.reset();
     if (asks(action)) setOpened({ action });
@@ -77,9 +78,9 @@ export function Actions(props: ActionsProps) {
         <NextButton next={next} isBusy={move.isBusy} onClick={() => void move.write({})} />
       )}
       <ActionMenu
-        resource={resource}
+        machine={machine}
         allowed={allowed}
-        isDisabled={move.isBusy || rules === undefined}
+        isDisabled={move.isBusy || rules === undefined || machine === undefined}
         asks={asks}
         canGo={reachable.length > 0}
         onAction={start}
@@ -136,7 +137,7 @@ export function Actions(props: ActionsProps) {
 }
 
 interface ActionMenuProps {
-  readonly resource: Resource;
+  readonly machine: StateMachine | undefined;
   readonly allowed: readonly string[];
   readonly isDisabled: boolean;
   /** Whether an action opens a dialog. */
@@ -148,7 +149,7 @@ interface ActionMenuProps {
 }
 
 function ActionMenu(props: ActionMenuProps) {
-  const { resource, allowed, isDisabled, asks, canGo, onAction, onOpen, more } = props;
+  const { machine, allowed, isDisabled, asks, canGo, onAction, onOpen, more } = props;
   return (
     <Menu
       trigger={
@@ -162,7 +163,7 @@ function ActionMenu(props: ActionMenuProps) {
         <MenuItem
           key={one}
           disabled={isDisabled}
-          isDanger={isIrreversible(resource, one)}
+          isDanger={isIrreversible(machine, one)}
           onSelect={() => onAction(one)}
         >
           {sentenceCase(one)}

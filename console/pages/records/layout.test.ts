@@ -33,6 +33,8 @@ function readMachines(): readonly StateMachine[] {
       return {
         resource: /^(\w+) states/.exec(section)?.[1]?.toLowerCase() ?? '',
         states: [...new Set(moves.flatMap(({ from, to }) => [...from, ...to]))],
+        goal: names(/^Goal: .*$/m.exec(section)?.[0])[0] ?? null,
+        setbacks: names(/^Off the main path: .*$/m.exec(section)?.[0]),
         finalStates: names(/^Final states: .*$/m.exec(section)?.[0]),
         events: moves.flatMap(({ events }) => events),
         moves,

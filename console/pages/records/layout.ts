@@ -1,6 +1,6 @@
 import type { StateMachine } from '../../generated/shapes.ts';
 import { type Edge, edgesOf } from './machine.ts';
-import { layOutStates, setbacks } from './state-graph.mjs';
+import { layOutStates } from './state-graph.mjs';
 
 interface Point {
   readonly x: number;
@@ -33,7 +33,12 @@ export function layOut(machine: StateMachine): DiagramLayout {
   // In a small machine the layout reserves room for labels; in a large one they are placed on the lines.
   const isSmall = edges.length <= edgesWithNamesMax;
   const arrows = edges.map((edge) => ({
-    ...{ edge, from: edge.from, to: edge.to, isMinor: setbacks.has(edge.to) || edge.isTriggered },
+    ...{
+      edge,
+      from: edge.from,
+      to: edge.to,
+      isMinor: machine.setbacks.includes(edge.to) || edge.isTriggered,
+    },
     label: isSmall ? { width: edge.actions.join(', ').length * letterWidth, height: lineHeight } : null,
   }));
   const drawn = layOutStates(states, arrows, {

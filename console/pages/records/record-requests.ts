@@ -1,7 +1,7 @@
 import { postRequest, readRequest } from '../../client/request.ts';
 import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { sentenceCase } from '../../parts/text.ts';
-import type { Resource } from './action-fields.ts';
+import type { Resource } from './action-draft.ts';
 
 export interface StatefulRequests {
   readonly resource: Resource;

@@ -4,7 +4,7 @@ import { useCapabilities, useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { isAbout } from '../../parts/field.tsx';
-import { type ScenarioResource, scenarioDescription, scenarioGroups } from './scenarios.ts';
+import { type ScenarioResource, scenarioDescription, scenarioGroups } from './scenario-groups.ts';
 
 export interface ScenarioFieldProps {
   readonly resource: ScenarioResource;

@@ -9,21 +9,6 @@ import { Graph, layout } from '@dagrejs/dagre';
  *   minor arrow may bend
  */
 
-/** States from which a record does not continue to its goal by itself. */
-export const setbacks = new Set([
-  'failed',
-  'canceled',
-  'expired',
-  'returned',
-  'refunded',
-  'partially_refunded',
-  'disputed',
-  'charged_back',
-  'lost',
-  'archived',
-  'deleted',
-]);
-
 const margin = 14;
 
 /**

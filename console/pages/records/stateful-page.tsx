@@ -4,7 +4,7 @@ import { useCapabilities } from '../../client/capabilities.ts';
 import { type Read, useRead } from '../../client/queries.ts';
 import { useRecordId } from '../../frame/params.ts';
 import { Button } from '../../parts/button.tsx';
-import { fieldsOfAction, type Resource } from './action-fields.ts';
+import { fieldsOfAction, type Resource } from './action-draft.ts';
 import type { ActionMoney } from './action-form.tsx';
 import { Actions } from './actions.tsx';
 import { DiagramDialog } from './diagram.tsx';

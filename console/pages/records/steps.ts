@@ -1,5 +1,4 @@
 import type { StateMachine, TimelineItem } from '../../generated/shapes.ts';
-import { setbacks } from './state-graph.mjs';
 
 export interface Step {
   readonly key: string;
@@ -10,13 +9,6 @@ export interface Step {
   readonly isLast: boolean;
 }
 
-/** Where a record ends if all goes well. */
-const goals: Readonly<Record<string, string>> = {
-  payment: 'settled',
-  transfer: 'completed',
-  refund: 'succeeded',
-  dispute: 'won',
-};
 const pastMax = 6;
 
 /** The states of a record in order: the way it took, the current state, and the way to its goal. */
@@ -43,8 +35,8 @@ export function stepsOf(
 
 /** The shortest way from a state to the goal, without the state itself; empty if the record does not get there by itself. */
 export function wayToGoal(machine: StateMachine, status: string): readonly string[] {
-  const goal = goals[machine.resource];
-  if (goal === undefined || machine.finalStates.includes(status) || setbacks.has(status)) return [];
+  const { goal, setbacks } = machine;
+  if (goal === null || machine.finalStates.includes(status) || setbacks.includes(status)) return [];
   const ways: (readonly string[])[] = [[status]];
   const seen = new Set([status]);
   for (let way = ways.shift(); way !== undefined; way = ways.shift()) {
@@ -53,7 +45,7 @@ export function wayToGoal(machine: StateMachine, status: string): readonly strin
     for (const move of machine.moves) {
       if (!move.from.includes(last) || move.broughtBy !== null) continue;
       for (const to of move.to) {
-        if (seen.has(to) || setbacks.has(to)) continue;
+        if (seen.has(to) || setbacks.includes(to)) continue;
         seen.add(to);
         ways.push([...way, to]);
       }

@@ -5,7 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import type { ActionDialogProps } from './action-dialog.tsx';
-import { type ActionDraft, bodyOf, emptyDraft, fieldsOfTargetState, paramOf } from './action-fields.ts';
+import { type ActionDraft, bodyOf, emptyDraft, fieldsOfTargetState, paramOf } from './action-draft.ts';
 import { ActionForm } from './action-form.tsx';
 
 type TargetStateDialogProps = Omit<ActionDialogProps, 'action'> & { readonly states: readonly string[] };

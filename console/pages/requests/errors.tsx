@@ -1,4 +1,5 @@
 import { CircleCheck } from 'lucide-react';
+import { useLimits } from '../../client/capabilities.ts';
 import { useFilters } from '../../client/filters.ts';
 import { useRead } from '../../client/queries.ts';
 import type { RequestErrors } from '../../generated/shapes.ts';
@@ -8,18 +9,23 @@ import { ExportRows } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
 import { HttpStatus } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { durationText } from '../../parts/text.ts';
 import { Time } from '../../parts/time.tsx';
 import { DocsLink, errorDocs } from '../docs-link.tsx';
 
 type Group = RequestErrors['groups'][number];
 
-const spans = [
-  { value: '1', label: 'The last hour' },
-  { value: '24', label: 'The last day' },
-  { value: '168', label: 'The last 7 days' },
-  { value: '744', label: 'The last 31 days' },
-];
 const hoursDefault = '24';
+
+/** The offered periods: the default one, and those that the server accepts. */
+function spansUpTo(hoursMax = 0) {
+  return [...new Set([1, 24, 168, hoursMax])]
+    .filter((hours) => hours > 0 && (hours <= hoursMax || String(hours) === hoursDefault))
+    .map((hours) => ({
+      value: String(hours),
+      label: `The last ${hours === 1 ? 'hour' : durationText(hours * 3_600)}`,
+    }));
+}
 
 const columns: readonly Column<Group>[] = [
   {
@@ -64,6 +70,7 @@ const columns: readonly Column<Group>[] = [
 /** Recent errors grouped by code, most frequent first. */
 export function Errors() {
   const [filters, setFilters] = useFilters('hours');
+  const spans = spansUpTo(useLimits().requestErrorHoursMax);
   const hours = spans.some(({ value }) => value === filters.hours) ? filters.hours : hoursDefault;
   const { data, problem, isLoading, isRefreshing } = useRead<RequestErrors>(
     'app/request_errors',
@@ -73,7 +80,7 @@ export function Errors() {
   return (
     <>
       <FilterBar actions={<ExportRows rows={data?.groups ?? []} name="request-errors" />}>
-        <FilterSpan value={hours} onChange={(next) => setFilters({ hours: next })} />
+        <FilterSpan spans={spans} value={hours} onChange={(next) => setFilters({ hours: next })} />
       </FilterBar>
       <Table
         caption="Errors by code"
@@ -94,9 +101,11 @@ export function Errors() {
 }
 
 function FilterSpan({
+  spans,
   value,
   onChange,
 }: {
+  readonly spans: ReturnType<typeof spansUpTo>;
   readonly value: string | undefined;
   readonly onChange: (hours: string) => void;
 }) {

@@ -16,7 +16,7 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
   const { toast } = useToast();
   const limits = useLimits();
   const application = useCurrentApplication();
-  const [draft, setDraft] = useState(() => newDraft(application?.webhookDefaults));
+  const [draft, setDraft] = useState(() => newDraft(application?.webhookDefaults, limits));
   const [secret, setSecret] = useState('');
   const create = useWrite<WebhookWithSecret>('app/developer_api_webhooks', {
     onDone: () => toast('Webhook created'),

@@ -19,7 +19,7 @@ import { ExamineReceiver } from './examine.tsx';
 import { HealthTiles } from './health.tsx';
 import { DeliveryHistory } from './history.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
-import { useRetrySchedules } from './retry.ts';
+import { useRetrySchedules } from './retry-schedules.ts';
 import { RevealSecretButton } from './reveal-secret.tsx';
 import { AttemptStatistics } from './statistics-charts.tsx';
 import { SubscribedEvents } from './subscribed-events.tsx';

@@ -37,7 +37,7 @@ export function EventPicker({ value, onChange, error, missing }: EventPickerProp
       {isAll ? null : <Types value={value} onChange={onChange} isInvalid={message !== undefined} />}
       {message === undefined ? null : (
         <p role="alert" className="text-sm text-bad">
-          {message}
+          <Prose text={message} />
         </p>
       )}
     </div>
@@ -92,7 +92,7 @@ function Types({
                     <Checkbox
                       key={type}
                       label={<span className="font-mono text-sm">{type}</span>}
-                      hint={<Prose text={description} />}
+                      hint={description}
                       isOn={hasAll || value.includes(type)}
                       disabled={hasAll}
                       onChange={(isOn) => onChange(withType(value, type, isOn))}

@@ -4,11 +4,14 @@ import { isAbout } from '../../parts/field.tsx';
 import { matchingTypes, withResource, withType } from './event-selection.ts';
 import { bodyOf, type Draft, isShownByField, missingIn, newDraft } from './form.tsx';
 
-const draft: Draft = { ...newDraft(undefined), url: 'https://shop.example/webhooks' };
+const draft: Draft = {
+  ...newDraft(undefined, { webhookConcurrencyDefault: 10 }),
+  url: 'https://shop.example/webhooks',
+};
 
 describe('the webhook form', () => {
   test('starts with all events, standard retries and ten concurrent requests', () => {
-    expect(newDraft(undefined)).toEqual({
+    expect(newDraft(undefined, { webhookConcurrencyDefault: 10 })).toEqual({
       url: '',
       description: '',
       eventTypes: ['*'],
@@ -20,7 +23,7 @@ describe('the webhook form', () => {
 
   test('starts with the defaults of the application', () => {
     const defaults = { eventTypes: ['payment.*'], retryProfile: 'fast' as const, maxConcurrency: 1 };
-    expect(newDraft(defaults)).toMatchObject({ ...defaults, maxConcurrency: '1' });
+    expect(newDraft(defaults, {})).toMatchObject({ ...defaults, maxConcurrency: '1' });
   });
 
   test.each<[Partial<Draft>, object]>([

@@ -5,7 +5,7 @@ import { Field, Input, isAbout } from '../../parts/field.tsx';
 import { RadioCards } from '../radio-cards.tsx';
 import { EventPicker } from './event-picker.tsx';
 import { HeaderFields, type HeaderRow, headersOf } from './header-fields.tsx';
-import { useRetrySchedules } from './retry.ts';
+import { useRetrySchedules } from './retry-schedules.ts';
 
 /** Form state; the number stays a string while it is typed. */
 export interface Draft {
@@ -21,13 +21,16 @@ export interface Draft {
 const urlHint =
   'Receives events as POST requests: http or https, without credentials. A shared server sends to public addresses only.';
 
-export function newDraft(defaults: Application['webhookDefaults'] | undefined): Draft {
+export function newDraft(
+  defaults: Application['webhookDefaults'] | undefined,
+  { webhookConcurrencyDefault }: Limits,
+): Draft {
   return {
     url: '',
     description: '',
     eventTypes: defaults?.eventTypes ?? ['*'],
     retryProfile: defaults?.retryProfile ?? 'standard',
-    maxConcurrency: String(defaults?.maxConcurrency ?? 10),
+    maxConcurrency: String(defaults?.maxConcurrency ?? webhookConcurrencyDefault ?? ''),
     headers: null,
   };
 }

@@ -1,3 +1,4 @@
+import { useLimits } from '../../client/capabilities.ts';
 import { useRead } from '../../client/queries.ts';
 import type { WebhookDetail } from '../../generated/shapes.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -49,12 +50,13 @@ function HealthState({ health }: { readonly health: Health }) {
   );
 }
 
-/** The server counts up to this number. */
-const pendingMax = 10_000;
-
 function PendingCount({ health }: { readonly health: Health }) {
   const { pendingDeliveries } = health;
-  return <>{`${pendingDeliveries.toLocaleString('en')}${pendingDeliveries >= pendingMax ? '+' : ''}`}</>;
+  // The server counts up to this number.
+  const { webhookPendingCountMax = Number.POSITIVE_INFINITY } = useLimits();
+  return (
+    <>{`${pendingDeliveries.toLocaleString('en')}${pendingDeliveries >= webhookPendingCountMax ? '+' : ''}`}</>
+  );
 }
 
 const unknownHealth: Health = {

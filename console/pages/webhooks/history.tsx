@@ -1,10 +1,11 @@
 import { useFilters } from '../../client/filters.ts';
 import { useNow } from '../../client/now.ts';
 import { useList } from '../../client/queries.ts';
-import type { DeliveryWithAttempts } from '../../generated/shapes.ts';
+import type { DeliveryStatus, DeliveryWithAttempts } from '../../generated/shapes.ts';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterDates, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
+import { optionsOf } from '../../parts/options.ts';
 import { DeliveryTable } from '../deliveries/table.tsx';
 import { ShortLink } from '../log/short-link.tsx';
 
@@ -33,11 +34,11 @@ export function DeliveryHistory({ webhookId }: { readonly webhookId: string }) {
         <FilterSelect
           label="Status"
           value={filters.status}
-          options={[
-            { value: 'pending', label: 'Pending' },
-            { value: 'succeeded', label: 'Succeeded' },
-            { value: 'failed', label: 'Failed' },
-          ]}
+          options={optionsOf<DeliveryStatus>({
+            pending: 'Pending',
+            succeeded: 'Succeeded',
+            failed: 'Failed',
+          })}
           onChange={(status) => setFilters({ status })}
         />
         <FilterText

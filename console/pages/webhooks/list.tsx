@@ -4,12 +4,13 @@ import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
 import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
-import type { Application, Webhook } from '../../generated/shapes.ts';
+import type { Application, Webhook, WebhookStatus } from '../../generated/shapes.ts';
 import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterSelect } from '../../parts/filter-bar.tsx';
+import { optionsOf } from '../../parts/options.ts';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -55,11 +56,11 @@ export function WebhookList() {
           <FilterSelect
             label="Status"
             value={filters.status}
-            options={[
-              { value: 'enabled', label: 'Enabled' },
-              { value: 'disabled', label: 'Disabled' },
-              { value: 'deleted', label: 'Deleted' },
-            ]}
+            options={optionsOf<WebhookStatus>({
+              enabled: 'Enabled',
+              disabled: 'Disabled',
+              deleted: 'Deleted',
+            })}
             onChange={(status) => setFilters({ status })}
           />
         </FilterBar>
@@ -122,7 +123,7 @@ function NoWebhooks({ button }: { readonly button: React.ReactNode }) {
 const disabledReasonLabels: Readonly<Record<NonNullable<Webhook['disabledReason']>, string>> = {
   requested: 'By request',
   gone: 'Responded 410 Gone',
-  failing: 'Failed for five days',
+  failing: 'All attempts failed',
 };
 
 /** All applications of the organization share webhooks, so the owner is shown if there is more than one application. */

@@ -1,24 +1,21 @@
 import { useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { WebhookWithSecret } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
+import { overlapOptions } from '../overlap-options.ts';
 import { SecretDialog } from '../secret.tsx';
 import { CustomSecretField, shownSecret, VerificationExample } from './secret.tsx';
-
-const overlaps = [
-  { value: '0', label: 'Expires immediately' },
-  { value: '3600', label: 'Signs for another hour' },
-  { value: '86400', label: 'Signs for another day' },
-  { value: '604800', label: 'Signs for another week' },
-];
 
 /** Mounted only while open, so that closing it discards the secret. */
 export function RotateSecret({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { toast } = useToast();
-  const [overlap, setOverlap] = useState('86400');
+  const limits = useLimits();
+  const [chosen, setChosen] = useState<string>();
+  const overlap = chosen ?? String(limits.webhookOverlapSecondsDefault ?? 0);
   const [secret, setSecret] = useState('');
   const rotate = useWrite<WebhookWithSecret>(`app/developer_api_webhooks/${id}/rotate_secret`, {
     onDone: () => toast('Secret rotated'),
@@ -34,10 +31,10 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
       >
         <p>
           {rotated.previousSecretExpiresAt === null ? (
-            'The old secret has expired. Requests are signed with the new one only.'
+            'The previous secret has expired. Requests are signed with the new one only.'
           ) : (
             <>
-              Both secrets sign until{' '}
+              Both secrets stay valid until{' '}
               <Time at={rotated.previousSecretExpiresAt} kind="wall" show="both" mayBeAhead />. Update your
               receiver before then.
             </>
@@ -54,18 +51,18 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
       isOpen
       onOpenChange={onClose}
       title="Rotate the signing secret"
-      description="While both secrets sign, a receiver that knows either accepts every request."
+      description="Both secrets stay valid during the overlap."
       submitLabel="Rotate secret"
       onSubmit={() => void rotate.write(body)}
       isBusy={rotate.isBusy}
       problem={problemOutsideFields(rotate.problem, ['secret'])}
       code={rotate.request({ ...body, ...shownSecret(secret) })}
     >
-      <Field label="The old secret" hint="In real time, regardless of the application clock.">
+      <Field label="Previous secret" hint="In real time, regardless of the application clock.">
         <Select
-          options={overlaps}
+          options={overlapOptions(limits.webhookOverlapSecondsDefault, limits.webhookOverlapSecondsMax)}
           value={overlap}
-          onChange={(event) => setOverlap(event.currentTarget.value)}
+          onChange={(event) => setChosen(event.currentTarget.value)}
         />
       </Field>
       <CustomSecretField value={secret} onChange={setSecret} problem={rotate.problem} />

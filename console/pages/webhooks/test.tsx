@@ -9,13 +9,16 @@ import { Field, Select } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Progress } from '../../parts/progress.tsx';
 import { StatusBadge } from '../../parts/status-badge.tsx';
+import { durationText } from '../../parts/text.ts';
 import { AttemptSummary, AttemptView } from '../deliveries/attempt.tsx';
 
 const ownType = 'webhook.tested';
 
 /** Sends one real, signed event and shows the receiver's response. */
 export function TestWebhook({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const events = useCapabilities()?.events ?? [];
+  const capabilities = useCapabilities();
+  const events = capabilities?.events ?? [];
+  const timeoutMs = capabilities?.limits.webhookTimeoutMs;
   const [type, setType] = useState(ownType);
   const test = useWrite<DeliveryDetail>(`app/developer_api_webhooks/${id}/test`);
   const body = type === ownType ? {} : { type };
@@ -59,7 +62,10 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
       <div aria-live="polite" className="flex flex-col gap-3">
         {test.isBusy ? (
           <>
-            <p className="text-sm text-muted">Waiting for the receiver, up to 10 seconds…</p>
+            <p className="text-sm text-muted">
+              Waiting for the receiver
+              {timeoutMs === undefined ? null : `, up to ${durationText(timeoutMs / 1_000)}`}…
+            </p>
             <Progress label="Waiting for the receiver" value={null} />
           </>
         ) : null}

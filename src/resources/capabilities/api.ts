@@ -6,9 +6,10 @@ import { currencies } from '../../kernel/currency.ts';
 import { declineCodes, declines, returnReasons, transferFailures } from '../../kernel/decline.ts';
 import { apiVersion, apiVersions, type Presented } from '../../kernel/envelope.ts';
 import { type EventType, payloadSchema } from '../../kernel/event.ts';
+import { entryReasons } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
-import { lifecycleMoves } from '../../kernel/machine.ts';
-import { scopes } from '../../kernel/permissions.ts';
+import { amountMaximums, lifecycleMoves } from '../../kernel/machine.ts';
+import { scopes, scopesNeeded } from '../../kernel/permissions.ts';
 import type { Route } from '../../kernel/route.ts';
 import { paymentScenarioEffects, paymentScenarios, transferScenarioEffects } from '../../kernel/scenario.ts';
 import { resource } from '../../kernel/schema.ts';
@@ -56,6 +57,11 @@ function presentCapabilities(
     apiVersion,
     apiVersions,
     scopes,
+    operationScopes: Object.fromEntries(
+      routes
+        .filter(({ scope }) => scopesNeeded(scope).length > 1)
+        .map(({ operationId, scope }) => [operationId, scopesNeeded(scope)]),
+    ),
     resources: emitting.map((emitted) => ({
       name: emitted.name,
       states: emitted.machine.states,
@@ -63,6 +69,11 @@ function presentCapabilities(
         .filter(({ triggeredBy }) => triggeredBy === undefined)
         .map(({ action, from, to }) => ({ action, from, to })),
       ...acceptedFields(emitted, routes),
+      amountMaximums: Object.fromEntries(
+        emitted.machine.moves.flatMap(({ action, amountMaximum }) =>
+          amountMaximum === undefined ? [] : [[action, amountMaximum]],
+        ),
+      ),
     })),
     eventTypes: catalogue.map(({ type }) => type),
     events: catalogue.map(({ type, resource: name, description, payload }) => ({
@@ -85,6 +96,7 @@ function presentCapabilities(
     transferFailureCodes: Object.entries(transferFailures).map(([code, message]) => ({ code, message })),
     fxCurrencies: ratedCurrencies,
     currencies: currencies.map(({ code, exponent, name }) => ({ code, exponent, name })),
+    ledgerReasons: entryReasons,
     retryProfiles: retryProfileNames.map((name) => ({ name, delaysSeconds: retryProfiles[name] })),
     limits,
   };
@@ -95,6 +107,9 @@ function capabilitiesSchema(types: readonly string[]) {
     apiVersion: Type.String(),
     apiVersions: Type.Array(Type.String()),
     scopes: Type.Array(Type.Enum([...scopes])),
+    operationScopes: Type.Record(Type.String(), Type.Array(Type.Enum([...scopes])), {
+      description: 'By operation, the scopes that it needs, for the operations that need more than one.',
+    }),
     resources: Type.Array(
       Type.Object({
         name: Type.String(),
@@ -111,6 +126,9 @@ function capabilitiesSchema(types: readonly string[]) {
         }),
         targetFields: Type.Record(Type.String(), Type.Array(Type.String()), {
           description: 'By state, the body fields that an advance with `to` accepts.',
+        }),
+        amountMaximums: Type.Record(Type.String(), Type.Enum([...amountMaximums]), {
+          description: 'By action, the field of the record with the maximum `amount`.',
         }),
       }),
     ),
@@ -158,6 +176,9 @@ function capabilitiesSchema(types: readonly string[]) {
     currencies: Type.Array(
       Type.Object({ code: Type.String(), exponent: Type.Integer({ minimum: 0 }), name: Type.String() }),
     ),
+    ledgerReasons: Type.Array(Type.String(), {
+      description: 'The reasons of ledger entries, in the order of a record’s life.',
+    }),
     retryProfiles: Type.Array(
       Type.Object({
         name: Type.Enum([...retryProfileNames]),

@@ -12,6 +12,8 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
       resource: name,
       states: machine.states,
       finalStates: finalStates(machine),
+      goal: machine.goal ?? null,
+      setbacks: machine.setbacks ?? [],
       events: eventTypes(machine),
       moves: lifecycleMoves(machine).map((move) => ({
         action: move.action,
@@ -38,6 +40,12 @@ export function stateMachinesRoute(resources: readonly AnyResource[]): Route {
           resource: Type.String(),
           states: Type.Array(Type.String()),
           finalStates: Type.Array(Type.String()),
+          goal: nullable(
+            Type.String({ description: 'The state of a record for which everything succeeded.' }),
+          ),
+          setbacks: Type.Array(Type.String(), {
+            description: 'The states that are off the path to the goal, such as `failed`.',
+          }),
           events: Type.Array(Type.String()),
           moves: Type.Array(
             Type.Object({

@@ -160,7 +160,7 @@ export const clockRoutes: readonly Route[] = [
     ...writing,
     operationId: 'resetClock',
     path: 'developer_api_clock/reset',
-    summary: 'Return to real time',
+    summary: 'Reset to real time',
     target: 'clock',
     command: resetClock,
     input: () => null,

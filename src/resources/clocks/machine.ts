@@ -166,7 +166,7 @@ export const beginAdvance: PreparedCommand<BeginAdvance, BegunAdvance> = {
     const param = 'to' in by ? '/to' : '/seconds';
     if (to < now) {
       return refuse('clock_moves_back', {
-        message: `The clock is at ${instantToText(now)} and cannot go back to ${instantToText(to)}. Send a later time, or return to real time with \`reset\`.`,
+        message: `The clock is at ${instantToText(now)} and cannot go back to ${instantToText(to)}. Send a later time, or reset it to real time.`,
         param,
         details: { now: instantToText(now) },
       });

@@ -15,6 +15,7 @@ import type { CustomerRow } from './table.ts';
 export const customerMachine = defineMachine<CustomerRow>()({
   resource: 'customer',
   states: ['active', 'archived'],
+  setbacks: ['archived'],
   moves: [
     { action: 'create', from: [], to: ['active'], event: 'created' },
     { action: 'update', from: ['active'], to: ['active'], event: 'updated' },

@@ -21,6 +21,8 @@ import { type DisputeRow, disputeStages, disputeStates } from './table.ts';
 export const disputeMachine = defineMachine<DisputeRow>()({
   resource: 'dispute',
   states: disputeStates,
+  goal: 'won',
+  setbacks: ['lost'],
   moves: [
     { action: 'create', from: [], to: ['needs_response'], event: 'created' },
     { action: 'submit_evidence', from: ['needs_response'], to: ['under_review'] },

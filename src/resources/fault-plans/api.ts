@@ -113,7 +113,11 @@ const bounds = {
     }),
   ),
   share: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, description: 'Percentage of matches that are affected.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: limits.faultShareMax,
+      description: 'Percentage of matches that are affected.',
+    }),
   ),
   seed: Type.Optional(
     Type.Integer({

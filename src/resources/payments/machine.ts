@@ -28,6 +28,8 @@ const stays = { stays: true, event: 'updated' } as const;
 export const paymentMachine = defineMachine<PaymentRow>()({
   resource: 'payment',
   states: paymentStates,
+  goal: 'settled',
+  setbacks: ['failed', 'canceled', 'expired', 'partially_refunded', 'refunded', 'disputed', 'charged_back'],
   moves: [
     { action: 'create', from: [], to: ['pending'], event: 'created' },
     { action: 'require_action', from: ['pending'], to: ['requires_action'] },
@@ -37,11 +39,13 @@ export const paymentMachine = defineMachine<PaymentRow>()({
       action: 'capture',
       from: ['authorized', 'partially_captured'],
       to: ['captured', 'partially_captured'],
+      amountMaximum: 'amountCapturable',
     },
     {
       action: 'capture',
       from: unpaid,
       to: ['captured', 'partially_captured'],
+      amountMaximum: 'amountCapturable',
       when: {
         description: 'it is captured automatically',
         holds: ({ captureMethod }) => captureMethod === 'automatic',
@@ -82,8 +86,14 @@ export const paymentMachine = defineMachine<PaymentRow>()({
     { action: 'cancel', from: ['partially_captured'], to: ['captured'] },
     { action: 'expire', from: ['pending', 'requires_action', 'authorized'], to: ['expired'] },
     { action: 'expire', from: ['partially_captured'], to: ['captured'] },
-    { action: 'refund', from: paid, to: ['partially_refunded', 'refunded'] },
-    { action: 'dispute', from: paid, to: ['disputed'] },
+    {
+      action: 'refund',
+      from: paid,
+      to: ['partially_refunded', 'refunded'],
+      amountMaximum: 'amountRefundable',
+    },
+    // Pending refunds and earlier disputes reduce both, so the disputable amount equals the refundable amount.
+    { action: 'dispute', from: paid, to: ['disputed'], amountMaximum: 'amountRefundable' },
     { action: 'refund_pending', from: paid, to: paid, triggeredBy: 'refund', ...stays },
     { action: 'refund_succeeded', from: paid, to: ['partially_refunded', 'refunded'], triggeredBy: 'refund' },
     { action: 'refund_succeeded', from: ['disputed'], to: ['disputed'], triggeredBy: 'refund', ...stays },

@@ -13,6 +13,8 @@ import { type RefundRow, refundStates } from './table.ts';
 export const refundMachine = defineMachine<RefundRow>()({
   resource: 'refund',
   states: refundStates,
+  goal: 'succeeded',
+  setbacks: ['failed', 'canceled'],
   moves: [
     { action: 'create', from: [], to: ['pending'], event: 'created' },
     { action: 'succeed', from: ['pending'], to: ['succeeded'] },

@@ -28,7 +28,6 @@ import {
 } from './store.ts';
 
 const pathLengthMax = 500;
-const hoursMax = 31 * 24;
 const hoursDefault = 24;
 const apiPrefix = '/_api/';
 
@@ -78,7 +77,9 @@ const ListQuery = strict({
 
 const ErrorsQuery = strict({
   scope: Scope,
-  hours: Type.Optional(Type.Integer({ minimum: 1, maximum: hoursMax, default: hoursDefault })),
+  hours: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: limits.requestErrorHoursMax, default: hoursDefault }),
+  ),
 });
 
 const shown = {

@@ -25,6 +25,8 @@ import { type Beneficiary, type TransferRow, transferStates } from './table.ts';
 export const transferMachine = defineMachine<TransferRow>()({
   resource: 'transfer',
   states: transferStates,
+  goal: 'completed',
+  setbacks: ['failed', 'returned', 'refunded', 'canceled', 'expired'],
   moves: [
     { action: 'quote', from: [], to: ['quoted'] },
     { action: 'requote', from: ['quoted', 'expired'], to: ['quoted'] },

@@ -74,15 +74,13 @@ const SecretShown = Type.Object({
   ),
 });
 
-const pendingShownMax = 10_000;
-
 const DetailSchema = Type.Object({
   ...WebhookSchema.properties,
   health: Type.Object({
     failingSince: nullable(Time),
     lastSuccessAt: nullable(Time),
     lastFailureAt: nullable(Time),
-    pendingDeliveries: Type.Integer({ description: `Counted up to ${pendingShownMax}.` }),
+    pendingDeliveries: Type.Integer({ description: `Counted up to ${limits.webhookPendingCountMax}.` }),
     recentAttempts: Type.Object(
       { succeeded: Type.Integer({ minimum: 0 }), failed: Type.Integer({ minimum: 0 }) },
       {
@@ -220,7 +218,7 @@ const readRoutes: readonly Route[] = [
     responseName: 'WebhookDetail',
     read: applicationSubresourceHandler('webhook', webhooksTable, async ({ reader, now }, row) => {
       const [health, recentAttempts] = await Promise.all([
-        findHealth(reader, row.orgId, row.id, pendingShownMax),
+        findHealth(reader, row.orgId, row.id, limits.webhookPendingCountMax),
         countRecentAttempts(reader, row.orgId, row.id, now),
       ]);
       const { failingSince, lastSuccessAt, lastFailureAt, pending } = health;

@@ -25,6 +25,7 @@ const activeStates = ['enabled', 'disabled'] as const;
 export const webhookMachine = defineMachine<WebhookRow>()({
   resource: 'webhook',
   states: webhookStates,
+  setbacks: ['deleted'],
   moves: [
     { action: 'create', from: [], to: ['enabled'], event: 'created', emitsNoEvent: true },
     {
@@ -238,7 +239,7 @@ export interface DisableFailingWebhook {
 }
 
 /** How long an endpoint may fail continuously before it is disabled. */
-export const failingMsMax = 5 * dayMs;
+export const failingMsMax = limits.webhookFailingDays * dayMs;
 
 /** Disables an endpoint automatically. Not if it was enabled again in the meantime, because that restarts the failing period. */
 export const disableFailingWebhook: CommandKind<DisableFailingWebhook> = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { retrySchedules } from './retry.ts';
+import { retrySchedules } from './retry-schedules.ts';
 
 test('a retry profile is described by its attempts, their total time and each wait', () => {
   const delaysSeconds = [0, 5, 30, 120, 600, 1_800, 3_600, 10_800, 21_600, 43_200];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { StateMachine } from '../../generated/shapes.ts';
 import {
   type ActionDraft,
   bodyOf,
@@ -9,7 +10,7 @@ import {
   isIrreversible,
   paramOf,
   type Resource,
-} from './action-fields.ts';
+} from './action-draft.ts';
 import { beneficiaryOf } from './beneficiary-fields.tsx';
 import { recordOf, rowsOf } from './rows.tsx';
 import { scenarioOf } from './scenario-field.tsx';
@@ -27,10 +28,23 @@ const filled: ActionDraft = {
 };
 const beneficiary = { name: 'Ada', country: 'GB' };
 
+const noAmounts = { actions: [], amountMaximums: {} };
+
 /** The part of the capabilities that these tests use; test/api/status.test.ts checks what the server returns. */
 const rules: FieldRules = [
   {
     name: 'payment',
+    actions: [
+      { action: 'capture', from: ['authorized'], to: ['captured', 'partially_captured'] },
+      { action: 'expire', from: ['partially_captured'], to: ['captured'] },
+      { action: 'refund', from: ['captured'], to: ['partially_refunded', 'refunded'] },
+      { action: 'dispute', from: ['captured'], to: ['disputed'] },
+    ],
+    amountMaximums: {
+      capture: 'amountCapturable',
+      refund: 'amountRefundable',
+      dispute: 'amountRefundable',
+    },
     actionFields: {
       authorize: [],
       cancel: [],
@@ -47,11 +61,12 @@ const rules: FieldRules = [
       failed: ['failureCode'],
     },
   },
-  { name: 'refund', actionFields: { succeed: [] }, targetFields: { succeeded: [] } },
+  { name: 'refund', actionFields: { succeed: [] }, targetFields: { succeeded: [] }, ...noAmounts },
   {
     name: 'dispute',
     actionFields: { submit_evidence: ['evidence'], win: [] },
     targetFields: { won: [] },
+    ...noAmounts,
   },
   {
     name: 'transfer',
@@ -61,6 +76,7 @@ const rules: FieldRules = [
       failed: ['beneficiary', 'failureCode'],
       completed: ['beneficiary'],
     },
+    ...noAmounts,
   },
 ];
 
@@ -149,7 +165,9 @@ test.each([
 });
 
 test('a field that this console version does not know has no input', () => {
-  const newer = [{ name: 'payment', actionFields: { capture: ['amount', 'tip'] }, targetFields: {} }];
+  const newer = [
+    { name: 'payment', actionFields: { capture: ['amount', 'tip'] }, targetFields: {}, ...noAmounts },
+  ];
   expect(fieldsOfAction(newer, 'payment', 'capture').map(paramOf)).toEqual(['amount']);
 });
 
@@ -161,18 +179,30 @@ test.each<[Resource, string, string[]]>([
   expect(fieldsOfAction(rules, resource, action).map(paramOf)).toEqual(params);
 });
 
-test.each<[Resource, string, boolean]>([
-  ['payment', 'cancel', true],
-  ['payment', 'expire', true],
-  ['transfer', 'reject', true],
-  ['dispute', 'lose', true],
-  ['dispute', 'accept', true],
-  // Accepting a quote starts a transfer.
-  ['transfer', 'accept', false],
-  ['payment', 'authorize', false],
-  ['dispute', 'win', false],
-])('%s %s asks for confirmation: %s', (resource, action, isConfirmed) => {
-  expect(isIrreversible(resource, action)).toBe(isConfirmed);
+const move = (action: string, to: string, broughtBy: string | null = null) => ({
+  ...{ action, from: ['open'], to: [to], stays: false, events: [], condition: null, broughtBy },
+});
+const machine: StateMachine = {
+  ...{ resource: 'payment', states: [], finalStates: [], events: [], goal: 'settled' },
+  setbacks: ['canceled', 'charged_back'],
+  moves: [
+    move('cancel', 'canceled'),
+    move('settle', 'settled'),
+    move('dispute_lost', 'charged_back', 'dispute'),
+  ],
+};
+
+test.each([
+  ['cancel', true],
+  ['settle', false],
+  // Nobody can request it.
+  ['dispute_lost', false],
+])('%s asks for confirmation: %s', (action, isConfirmed) => {
+  expect(isIrreversible(machine, action)).toBe(isConfirmed);
+});
+
+test('no action asks before the state machine is loaded', () => {
+  expect(isIrreversible(undefined, 'cancel')).toBe(false);
 });
 
 describe('rows', () => {

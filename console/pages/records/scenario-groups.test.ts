@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scenarioDescription } from './scenarios.ts';
+import { scenarioDescription } from './scenario-groups.ts';
 
 const scenarioDescriptions = {
   payment: { async: 'The provider needs time: the payment passes through `processing`.' },

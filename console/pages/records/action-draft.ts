@@ -1,13 +1,15 @@
 import { parseAmount } from '../../client/amount.ts';
-import type { Capabilities } from '../../generated/shapes.ts';
+import type { Capabilities, StateMachine } from '../../generated/shapes.ts';
 import { type BeneficiaryDraft, beneficiaryOf, noBeneficiary } from './beneficiary-fields.tsx';
 import { type Row, recordOf } from './rows.tsx';
 
 export type Resource = 'payment' | 'refund' | 'dispute' | 'transfer';
 
+type AmountMaximum = Capabilities['resources'][number]['amountMaximums'][string];
+
 /** An input of an action. The kinds are named after the request body fields. */
 export type ActionField =
-  | { readonly kind: 'amount'; readonly maximum: 'amountCapturable' | 'amountRefundable' }
+  | { readonly kind: 'amount'; readonly maximum: AmountMaximum | undefined }
   | { readonly kind: (typeof plainKinds)[number] }
   | { readonly kind: 'declineCode' }
   | { readonly kind: 'failureCode' };
@@ -22,7 +24,7 @@ export function paramOf({ kind }: ActionField): string {
 /** The part of the capabilities that decides which fields a form has. */
 export type FieldRules = readonly Pick<
   Capabilities['resources'][number],
-  'name' | 'actionFields' | 'targetFields'
+  'name' | 'actions' | 'actionFields' | 'targetFields' | 'amountMaximums'
 >[];
 
 export function fieldsOfAction(
@@ -30,8 +32,9 @@ export function fieldsOfAction(
   resource: Resource,
   action: string,
 ): readonly ActionField[] {
-  const names = rules.find(({ name }) => name === resource)?.actionFields[action] ?? [];
-  return names.flatMap((name) => fieldOf(resource, name, action === 'capture'));
+  const rule = rules.find(({ name }) => name === resource);
+  const names = rule?.actionFields[action] ?? [];
+  return names.flatMap((name) => fieldOf(resource, name, rule?.amountMaximums[action]));
 }
 
 export function fieldsOfTargetState(
@@ -39,26 +42,33 @@ export function fieldsOfTargetState(
   resource: Resource,
   state: string,
 ): readonly ActionField[] {
-  const names = rules.find(({ name }) => name === resource)?.targetFields[state] ?? [];
-  return names.flatMap((name) => fieldOf(resource, name, state === 'partially_captured'));
+  const rule = rules.find(({ name }) => name === resource);
+  const names = rule?.targetFields[state] ?? [];
+  const maximums = rule?.actions
+    .filter(({ to }) => to.includes(state))
+    .flatMap(({ action }) => rule.amountMaximums[action] ?? []);
+  return names.flatMap((name) => fieldOf(resource, name, maximums?.[0]));
 }
 
-/**
- * The input for a body field. `currency` has none, because an amount is always in the currency of the record. A disputable amount
- * is also refundable: the server computes both in the same way.
- */
-function fieldOf(resource: Resource, name: string, isCapture: boolean): readonly ActionField[] {
-  if (name === 'amount')
-    return [{ kind: 'amount', maximum: isCapture ? 'amountCapturable' : 'amountRefundable' }];
+/** The input for a body field. `currency` has none, because an amount is always in the currency of the record. */
+function fieldOf(
+  resource: Resource,
+  name: string,
+  maximum: AmountMaximum | undefined,
+): readonly ActionField[] {
+  if (name === 'amount') return [{ kind: 'amount', maximum }];
   if (name === 'failureCode') return [{ kind: resource === 'payment' ? 'declineCode' : 'failureCode' }];
   return plainKinds.filter((kind) => kind === name).map((kind) => ({ kind }));
 }
 
-/** Irreversible actions, which ask for confirmation if they have no form. */
-const irreversible = new Set(['cancel', 'expire', 'reject', 'lose', 'fail', 'refund']);
-
-export function isIrreversible(resource: Resource, action: string): boolean {
-  return irreversible.has(action) || (resource === 'dispute' && action === 'accept');
+/** Actions that lead off the path to the goal ask for confirmation if they have no form. */
+export function isIrreversible(machine: StateMachine | undefined, action: string): boolean {
+  return (machine?.moves ?? []).some(
+    (move) =>
+      move.action === action &&
+      move.broughtBy === null &&
+      move.to.some((to) => machine?.setbacks.includes(to)),
+  );
 }
 
 export interface ActionDraft {
