@@ -2463,6 +2463,10 @@ export interface ListPaymentsQuery {
   createdBefore?: string | Date | undefined;
   customerId?: string | undefined;
   reference?: string | undefined;
+  currency?: string | undefined;
+  amountMin?: number | undefined;
+  amountMax?: number | undefined;
+  q?: string | undefined;
 }
 
 export interface ListPaymentHistoryQuery {
@@ -2503,6 +2507,10 @@ export interface ListRefundsQuery {
   createdAfter?: string | Date | undefined;
   createdBefore?: string | Date | undefined;
   paymentId?: string | undefined;
+  currency?: string | undefined;
+  amountMin?: number | undefined;
+  amountMax?: number | undefined;
+  q?: string | undefined;
 }
 
 export interface ListDisputesQuery {
@@ -2513,6 +2521,10 @@ export interface ListDisputesQuery {
   createdAfter?: string | Date | undefined;
   createdBefore?: string | Date | undefined;
   paymentId?: string | undefined;
+  currency?: string | undefined;
+  amountMin?: number | undefined;
+  amountMax?: number | undefined;
+  q?: string | undefined;
 }
 
 export interface ListTransfersQuery {
@@ -2524,6 +2536,7 @@ export interface ListTransfersQuery {
   createdBefore?: string | Date | undefined;
   customerId?: string | undefined;
   reference?: string | undefined;
+  q?: string | undefined;
 }
 
 export interface ListFxRatesQuery {
@@ -2593,6 +2606,7 @@ export interface ListCustomersQuery {
   createdAfter?: string | Date | undefined;
   createdBefore?: string | Date | undefined;
   reference?: string | undefined;
+  q?: string | undefined;
 }
 
 export interface ListWebhooksQuery {
