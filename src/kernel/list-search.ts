@@ -1,8 +1,6 @@
+import { limits } from './limits.ts';
 import { encodeCursor, type Page, pageOf } from './list.ts';
 import type { AnyRow, PageQuery, PageSearch, Reader, SearchedTexts, Statement, Table } from './table.ts';
-
-/** A search reads only so many rows at a time: an index that could answer it would slow down every write. */
-export const rowsSearchedMax = 20_000;
 
 /** SQL conditions: a column contains the text, in any case. Not with `like`, whose wildcards the text may contain. */
 export const containing = (columns: readonly string[], alias: string, text: string): readonly string[] =>
@@ -24,12 +22,15 @@ export function matching({ ids, texts, parent }: SearchedTexts, text: string): s
   return `(${own.join(' or ')})`;
 }
 
-/** The oldest row that one page may read, and the row after it. */
+/**
+ * The oldest row that one page may read, and the row after it. A page reads only so many rows: an index that could answer a search would slow
+ * down every write.
+ */
 const findWindowEnd = <Row>({ name }: Table<Row>, hasCursor: boolean): Statement => ({
   name: `${name}_window${hasCursor ? '_after' : ''}`,
   text:
     `select t.id from ${name} t where t.org_id = $1${hasCursor ? ' and t.id < $2' : ''} ` +
-    `order by t.org_id desc, t.id desc offset ${rowsSearchedMax - 1} limit 2`,
+    `order by t.org_id desc, t.id desc offset ${limits.rowsSearchedMax - 1} limit 2`,
 });
 
 /**

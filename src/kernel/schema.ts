@@ -1,7 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { type Id, type IdKind, idPattern } from './ids.ts';
 import { limits } from './limits.ts';
-import { rowsSearchedMax } from './list-search.ts';
 import type { SearchedTexts } from './table.ts';
 
 const componentName = Symbol('component name');
@@ -182,13 +181,13 @@ export const searchQuery = ({ description }: SearchedTexts) => ({
       minLength: 1,
       maxLength: limits.searchLengthMax,
       description:
-        `Only records that contain this text, in any case: ${description}. A page searches the next ${rowsSearchedMax.toLocaleString('en')} records: ` +
+        `Only records that contain this text, in any case: ${description}. A page searches the next ${limits.rowsSearchedMax.toLocaleString('en')} records: ` +
         'it may have fewer records than `limit`, or none, while `hasMore` is true.',
     }),
   ),
 });
 
-const searchedBound = `A page searches the next ${rowsSearchedMax.toLocaleString('en')} records, as with \`q\`.`;
+const searchedBound = `A page searches the next ${limits.rowsSearchedMax.toLocaleString('en')} records, as with \`q\`.`;
 
 /** Filters by the amount of a record. */
 export const amountQuery = {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rowsSearchedMax } from '../../src/kernel/list-search.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import type { Server } from '../../src/server.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('search within a list on %s', (kind) => {
     const oldest = await create('customers', { name: 'Old needle' }, holder);
     await server.database.script(`insert into customers
       select (jsonb_populate_record(t, jsonb_build_object('id', 'cus_7zzzzzzzzzzzzzzzzz' || lpad(n::text, 8, '0'), 'name', 'Hay'))).*
-      from customers t, generate_series(1, ${rowsSearchedMax}) n where t.org_id = '${holder.orgId}' and t.id = '${oldest.id}'`);
+      from customers t, generate_series(1, ${limits.rowsSearchedMax}) n where t.org_id = '${holder.orgId}' and t.id = '${oldest.id}'`);
     const first = await list('customers', { q: 'needle' }, holder.client);
     expect(first).toMatchObject({ data: [], hasMore: true });
     const next = await list('customers', { q: 'needle', cursor: String(first.nextCursor) }, holder.client);

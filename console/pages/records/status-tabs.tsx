@@ -5,11 +5,13 @@ import { classes, sentenceCase } from '../../parts/text.ts';
 export interface StatusTabsProps {
   readonly kind: string;
   readonly status: string | undefined;
+  /** Without numbers where other filters apply too: they count all records. */
+  readonly hasCounts: boolean;
   readonly onChange: (status: string) => void;
 }
 
 /** The states that records of this kind are in, with their numbers; a click filters the list. */
-export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
+export function StatusTabs({ kind, status, hasCounts, onChange }: StatusTabsProps) {
   const { data } = useRead<StatusCounts>('app/counts', { resource: kind });
   const counts = (data?.counts ?? []).filter((one) => one.count > 0 || one.status === status);
   const total = counts.reduce((sum, one) => sum + one.count, 0);
@@ -18,7 +20,7 @@ export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
     <div className="mb-3 flex h-9 gap-4 overflow-x-auto overflow-y-hidden border-b">
       <Tab
         label="All"
-        count={data && total}
+        count={hasCounts && data ? total : undefined}
         isMore={isMore}
         isOn={status === undefined}
         onClick={() => onChange('')}
@@ -27,7 +29,7 @@ export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
         <Tab
           key={one.status}
           label={sentenceCase(one.status)}
-          count={one.count}
+          count={hasCounts ? one.count : undefined}
           isMore={one.isMore}
           isOn={one.status === status}
           onClick={() => onChange(one.status)}

@@ -1,5 +1,6 @@
 import type { IdKind } from '../../kernel/ids.ts';
-import { containing, rowsSearchedMax } from '../../kernel/list-search.ts';
+import { limits } from '../../kernel/limits.ts';
+import { containing } from '../../kernel/list-search.ts';
 import type { Reader, SearchedTexts, Statement } from '../../kernel/table.ts';
 import { customerTexts } from '../customers/table.ts';
 import { paymentTexts } from '../payments/table.ts';
@@ -146,7 +147,7 @@ export async function findByPrefix(
 
 const newestContaining = (kind: 'payment' | 'transfer' | 'customer', { texts }: SearchedTexts): Statement => {
   const newest = `(select * from ${hitColumns[kind].table} where org_id = $1
-    order by org_id desc, id desc limit ${rowsSearchedMax})`;
+    order by org_id desc, id desc limit ${limits.rowsSearchedMax})`;
   return {
     name: `search_${kind}_containing`,
     text: `${selectHit(kind, newest)}
