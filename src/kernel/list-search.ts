@@ -23,8 +23,8 @@ export function matching({ ids, texts, parent }: SearchedTexts, text: string): s
 }
 
 /**
- * The oldest row that one page may read, and the row after it. A page reads only so many rows: an index that could answer a search would slow
- * down every write.
+ * The oldest row that one page may read, and the row after it. A page reads no more rows than that: an index that could answer a search
+ * would slow down every write.
  */
 const findWindowEnd = <Row>({ name }: Table<Row>, hasCursor: boolean): Statement => ({
   name: `${name}_window${hasCursor ? '_after' : ''}`,
@@ -37,20 +37,22 @@ const findWindowEnd = <Row>({ name }: Table<Row>, hasCursor: boolean): Statement
  * A page of rows that a filter without an index selects. It reads a window of rows from the cursor on; if it finds less than a page in them, the
  * next page continues after the window. So a page may have fewer rows than requested, and even none, although there are more.
  */
-export async function findInWindow<Row extends AnyRow>(
+export function findInWindow<Row extends AnyRow>(
   reader: Pick<Reader, 'rows' | 'page'>,
   query: PageQuery<Row>,
   search: PageSearch,
-): Promise<Page<Row>> {
+): PromiseLike<Page<Row>> {
   const { table, orgId, conditions, limit } = query;
   const after = conditions.find(({ column, operator }) => column === 'id' && operator === '<')?.value;
-  const [end, older] = await reader.rows<{ id: string }>(findWindowEnd(table, after !== undefined), [
-    orgId,
-    ...(after === undefined ? [] : [after]),
-  ]);
-  const window = end === undefined ? [] : [{ column: 'id', operator: '>=', value: end.id } as const];
-  const rows = await reader.page({ ...query, conditions: [...conditions, ...window], search });
-  const page = pageOf(rows, limit - 1);
-  if (page.hasMore || end === undefined || older === undefined) return page;
-  return { ...page, hasMore: true, nextCursor: encodeCursor(end.id) };
+  const values = after === undefined ? [orgId] : [orgId, after];
+  return reader
+    .rows<{ id: string }>(findWindowEnd(table, after !== undefined), values)
+    .then(([end, older]) => {
+      const window = end === undefined ? [] : [{ column: 'id', operator: '>=', value: end.id } as const];
+      return reader.page({ ...query, conditions: [...conditions, ...window], search }).then((rows) => {
+        const page = pageOf(rows, limit - 1);
+        if (page.hasMore || end === undefined || older === undefined) return page;
+        return { ...page, hasMore: true, nextCursor: encodeCursor(end.id) };
+      });
+    });
 }
