@@ -2,8 +2,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { CornerDownLeft, History, LoaderCircle, Search, Zap } from 'lucide-react';
 import { Dialog } from 'radix-ui';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useLimits } from '../client/capabilities.ts';
+import { useDebounced } from '../client/debounced.ts';
 import { useRead } from '../client/queries.ts';
 import { recentRecords } from '../client/recent.ts';
 import { useScope } from '../client/scope.ts';
@@ -188,14 +189,4 @@ function Item({ value, onSelect, children }: ItemProps) {
       />
     </Command.Item>
   );
-}
-
-/** A debounced value: not every keystroke sends a request. */
-function useDebounced(value: string, ms: number): string {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
 }

@@ -818,6 +818,7 @@ export type LimitName =
   | 'secretReplayMinutes'
   | 'cursorLengthMax'
   | 'searchLengthMax'
+  | 'rowsSearchedMax'
   | 'descriptionLengthMax'
   | 'referenceLengthMax'
   | 'nameLengthMax'

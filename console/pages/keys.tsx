@@ -30,6 +30,7 @@ export function Keys() {
   const all = list.data?.data ?? [];
   const revoked = all.filter(({ status }) => status === 'revoked').length;
   const rows = filters.revoked === '1' ? all : all.filter(({ status }) => status !== 'revoked');
+  const isEmpty = list.data !== undefined && rows.length === 0;
   const create = mayCreate ? (
     <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create key
@@ -38,17 +39,23 @@ export function Keys() {
   const Chosen = chosen === null ? null : dialogs[chosen.action];
   return (
     <>
-      <PageHeader title="API keys" description={descriptionOf(mayWrite, isArchived)} actions={create} />
-      <div className="mb-3 flex min-h-7 items-center justify-end gap-4">
-        {revoked > 0 ? (
-          <Switch
-            label={`Show ${revoked} revoked`}
-            isOn={filters.revoked === '1'}
-            onChange={(isOn) => setFilters({ revoked: isOn ? '1' : undefined })}
-          />
-        ) : null}
-        {rows.length === 0 ? null : <ExportRows rows={rows} name="api-keys" />}
-      </div>
+      <PageHeader
+        title="API keys"
+        description={descriptionOf(mayWrite, isArchived)}
+        actions={isEmpty ? undefined : create}
+      />
+      {isEmpty && revoked === 0 ? null : (
+        <div className="mb-3 flex min-h-7 items-center justify-end gap-4">
+          {revoked > 0 ? (
+            <Switch
+              label={`Show ${revoked} revoked`}
+              isOn={filters.revoked === '1'}
+              onChange={(isOn) => setFilters({ revoked: isOn ? '1' : undefined })}
+            />
+          ) : null}
+          {rows.length === 0 ? null : <ExportRows rows={rows} name="api-keys" />}
+        </div>
+      )}
       <KeyTable
         list={list}
         rows={rows}

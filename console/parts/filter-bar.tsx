@@ -44,7 +44,7 @@ interface ChipProps {
 }
 
 /** '+ Status', or 'Status: Failed' with a button that removes the filter. */
-function Chip({ label, shown, onClear, children }: ChipProps) {
+export function Chip({ label, shown, onClear, children }: ChipProps) {
   const [isOpen, setOpen] = useState(false);
   const isSet = shown !== undefined;
   return (

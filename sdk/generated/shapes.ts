@@ -2472,6 +2472,10 @@ export interface ListPaymentsQuery {
   createdBefore?: string | Date | undefined;
   customerId?: string | undefined;
   reference?: string | undefined;
+  currency?: string | undefined;
+  amountMin?: number | undefined;
+  amountMax?: number | undefined;
+  q?: string | undefined;
 }
 
 export interface ListPaymentHistoryQuery {
@@ -2512,6 +2516,10 @@ export interface ListRefundsQuery {
   createdAfter?: string | Date | undefined;
   createdBefore?: string | Date | undefined;
   paymentId?: string | undefined;
+  currency?: string | undefined;
+  amountMin?: number | undefined;
+  amountMax?: number | undefined;
+  q?: string | undefined;
 }
 
 export interface ListDisputesQuery {
@@ -2522,6 +2530,10 @@ export interface ListDisputesQuery {
   createdAfter?: string | Date | undefined;
   createdBefore?: string | Date | undefined;
   paymentId?: string | undefined;
+  currency?: string | undefined;
+  amountMin?: number | undefined;
+  amountMax?: number | undefined;
+  q?: string | undefined;
 }
 
 export interface ListTransfersQuery {
@@ -2533,6 +2545,7 @@ export interface ListTransfersQuery {
   createdBefore?: string | Date | undefined;
   customerId?: string | undefined;
   reference?: string | undefined;
+  q?: string | undefined;
 }
 
 export interface ListFxRatesQuery {
@@ -2602,6 +2615,7 @@ export interface ListCustomersQuery {
   createdAfter?: string | Date | undefined;
   createdBefore?: string | Date | undefined;
   reference?: string | undefined;
+  q?: string | undefined;
 }
 
 export interface ListWebhooksQuery {

@@ -1,4 +1,5 @@
 import { assert } from '../kernel/assert.ts';
+import { matching } from '../kernel/list-search.ts';
 import { type AnyRow, type PageQuery, type Statement, selectList, type Table } from '../kernel/table.ts';
 import { encodeArray } from './array.ts';
 import type { Database } from './database.ts';
@@ -26,8 +27,9 @@ export class Pages<Row extends AnyRow> {
     this.#readPage = selectPage(query);
   }
 
+  /** A search reads many rows: a page of another caller must not wait for it. */
   find(query: PageQuery<Row>): Promise<readonly Row[]> {
-    return this.#grouped.ask(query);
+    return query.search === undefined ? this.#grouped.ask(query) : this.#read(query);
   }
 
   async #answer(group: readonly WaitingPage<Row>[]): Promise<void> {
@@ -87,8 +89,9 @@ export class Pages<Row extends AnyRow> {
   }
 
   /** Reads keys and rows at the same instant. */
-  async #read({ orgId, conditions, limit }: PageQuery<Row>): Promise<readonly Row[]> {
-    const values = [orgId, ...conditions.map(({ value }) => value), limit];
+  async #read({ orgId, conditions, limit, search }: PageQuery<Row>): Promise<readonly Row[]> {
+    const text = search?.text ?? null;
+    const values = [orgId, ...conditions.map(({ value }) => value), limit, ...(text === null ? [] : [text])];
     const rows = await this.#database.query<Row>(this.#readPage, values);
     for (const row of rows)
       assert(row.orgId === orgId, `a page of ${orgId} contains ${row.id} of ${row.orgId}`);
@@ -97,9 +100,10 @@ export class Pages<Row extends AnyRow> {
 }
 
 /** Queries with the same shape differ only in their values. */
-export function shapeOf<Row>({ table, conditions }: PageQuery<Row>): string {
+export function shapeOf<Row>({ table, conditions, search }: PageQuery<Row>): string {
   let shape = table.name;
   for (const { column, operator } of conditions) shape += ` ${column} ${operator}`;
+  if (typeof search?.text === 'string') shape += ` contains ${search.columns.parent?.key ?? ''}`;
   return shape;
 }
 
@@ -138,8 +142,10 @@ function selectKeys<Row>(query: PageQuery<Row>): Statement {
 }
 
 function selectPage<Row>(query: PageQuery<Row>): Statement {
-  const { table, conditions } = query;
+  const { table, conditions, search } = query;
   const matches = conditions.map(({ column, operator }, i) => ` and t.${column} ${operator} $${i + 2}`);
+  if (typeof search?.text === 'string')
+    matches.push(` and ${matching(search.columns, `$${conditions.length + 3}`)}`);
   return {
     name: nameOf(query, 'page'),
     text:

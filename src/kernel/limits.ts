@@ -15,6 +15,7 @@ export const limits = {
   secretReplayMinutes: 30,
   cursorLengthMax: 200,
   searchLengthMax: 100,
+  rowsSearchedMax: 20_000,
   descriptionLengthMax: 500,
   referenceLengthMax: 200,
   nameLengthMax: 200,

@@ -28,6 +28,9 @@ export interface ListQuery {
   readonly reference?: string;
   readonly createdAfter?: string;
   readonly createdBefore?: string;
+  readonly amountMin?: number;
+  readonly amountMax?: number;
+  readonly q?: string;
 }
 
 export interface Page<Row> {
@@ -73,9 +76,15 @@ export function pageQueryOf<Row extends AnyRow>(
   for (const filter of filters) {
     const value = query[filter];
     if (value === undefined) continue;
-    conditions.push({ column: snakeCase(filter), operator: '=', value });
+    // Currencies are stored in upper case and accepted in any.
+    const stored = filter === 'currency' ? value.toUpperCase() : value;
+    conditions.push({ column: snakeCase(filter), operator: '=', value: stored });
   }
-  const { createdAfter, createdBefore, cursor } = query;
+  const { amountMin, amountMax, createdAfter, createdBefore, cursor } = query;
+  if (amountMin !== undefined)
+    conditions.push({ column: 'amount', operator: '>=', value: String(amountMin) });
+  if (amountMax !== undefined)
+    conditions.push({ column: 'amount', operator: '<=', value: String(amountMax) });
   if (createdAfter !== undefined) conditions.push(createdCondition(table, '>', createdAfter));
   if (createdBefore !== undefined) conditions.push(createdCondition(table, '<', createdBefore));
   if (cursor !== undefined) {

@@ -1,13 +1,14 @@
 import type { TSchema } from 'typebox';
 import type { ApplicationSettings } from './application-settings.ts';
-import { type Actor, type AnyCommand, type Erased, reachesApplication } from './command.ts';
+import { type Actor, type AnyCommand, type Erased, type Resource, reachesApplication } from './command.ts';
 import { type Presented, type RenderedResource, renderOnce } from './envelope.ts';
 import { type Refusal, refuse } from './errors.ts';
 import { type Id, type IdKind, isId } from './ids.ts';
 import { type ListFilter, type ListQuery, type Page, pageOf, pageQueryOf } from './list.ts';
+import { findInWindow } from './list-search.ts';
 import type { Needed, Role, Scope } from './permissions.ts';
 import type { Prepare } from './prepare.ts';
-import type { AnyRow, Instant, Reader, Table, Versioned } from './table.ts';
+import type { AnyRow, Instant, Reader, SearchedTexts, Table, Versioned } from './table.ts';
 
 /**
  * Routes are data. Authentication, the scope check, idempotency, validation, the OpenAPI document and the
@@ -231,6 +232,38 @@ export function listHandler<Row extends AnyRow>(
       return { data: shown.map(show), hasMore, nextCursor };
     });
   };
+}
+
+/** Filters without an index. The schema of a list decides which of them it has. */
+const searchFilters = ['currency', 'amountMin', 'amountMax'] as const;
+
+/**
+ * Reads a page of records that can also be searched: by `q`, and by filters without an index. A search reads a window of rows; a page
+ * without it is read as in any list.
+ */
+export function searchHandler<Row extends AnyRow & { readonly status: string }>(
+  { name: kind, table, present }: Resource<Row>,
+  texts: SearchedTexts,
+  filters: readonly ListFilter[],
+): ReadRoute['read'] {
+  const list = listHandler(kind, table, filters, present);
+  const show = renderOnce(present);
+  return ({ reader, principal, query: requested }) => {
+    const query = requested as ListQuery;
+    const { q } = query;
+    const isSearch = q !== undefined || searchFilters.some((filter) => query[filter] !== undefined);
+    if (!isSearch) return list({ reader, principal, query });
+    const page = pageQueryOf(table, kind, [...filters, 'currency'], principal.orgId, query);
+    if (page === 'invalid_cursor') return refuse('invalid_cursor', { param: 'cursor' });
+    return findInWindow(reader, page, { text: q ?? null, columns: readable(texts, principal) }).then(
+      ({ rows, ...rest }) => ({ ...rest, data: rows.map(show) }),
+    );
+  };
+}
+
+/** Without the texts of another record that the caller may not read. */
+function readable({ parent, ...own }: SearchedTexts, { scopes }: Principal): SearchedTexts {
+  return parent && scopes.has(parent.scope) ? { ...own, parent } : own;
 }
 
 /** The sections of the API reference, each with a description. Every route belongs to one of them. */

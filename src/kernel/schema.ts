@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { type Id, type IdKind, idPattern } from './ids.ts';
 import { limits } from './limits.ts';
+import type { SearchedTexts } from './table.ts';
 
 const componentName = Symbol('component name');
 
@@ -172,6 +173,43 @@ export const ReferenceQuery = Type.Optional(
     description: 'Only records with exactly this reference.',
   }),
 );
+
+/** A search within the texts of a list. */
+export const searchQuery = ({ description }: SearchedTexts) => ({
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: limits.searchLengthMax,
+      description:
+        `Only records that contain this text, in any case: ${description}. A page searches the next ${limits.rowsSearchedMax.toLocaleString('en')} records: ` +
+        'it may have fewer records than `limit`, or none, while `hasMore` is true.',
+    }),
+  ),
+});
+
+const searchedBound = `A page searches the next ${limits.rowsSearchedMax.toLocaleString('en')} records, as with \`q\`.`;
+
+/** Filters by the amount of a record. */
+export const amountQuery = {
+  currency: Type.Optional({
+    ...CurrencyCode,
+    description: `Only records in this currency. ${searchedBound}`,
+  }),
+  amountMin: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: limits.amountMax,
+      description: `Only records of at least this amount, in minor units. ${searchedBound}`,
+    }),
+  ),
+  amountMax: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: limits.amountMax,
+      description: `Only records of at most this amount, in minor units. ${searchedBound}`,
+    }),
+  ),
+};
 
 export const ExpandQuery = strict({
   expand: Type.Optional(

@@ -1,4 +1,5 @@
 import type { Id } from './ids.ts';
+import type { Scope } from './permissions.ts';
 
 /**
  * A table as data: which property of a row is which column, and of what type. From this one description come the
@@ -34,6 +35,23 @@ export interface Table<Row> {
   readonly columns: readonly Column<Row>[];
   /** Columns of the primary key, `org_id` first. */
   readonly key: readonly string[];
+}
+
+/** The columns that a search compares. */
+export interface SearchedTexts {
+  /** What matches, for the documentation. */
+  readonly description: string;
+  /** Ids, which match by their beginning. */
+  readonly ids: readonly string[];
+  /** Texts, which match by any part. */
+  readonly texts: readonly string[];
+  /** Texts of the record that a row belongs to, for callers that may read it. */
+  readonly parent?: {
+    readonly table: string;
+    readonly key: string;
+    readonly texts: readonly string[];
+    readonly scope: Scope;
+  };
 }
 
 /** A named statement is prepared once per connection. */
@@ -108,11 +126,19 @@ export interface PageQuery<Row> {
   readonly orgId: string;
   readonly conditions: readonly Condition[];
   readonly limit: number;
+  /** For a page that has to read many rows, and therefore shares no statement with others. */
+  readonly search?: PageSearch;
+}
+
+export interface PageSearch {
+  /** Null for a search by the conditions alone. */
+  readonly text: string | null;
+  readonly columns: SearchedTexts;
 }
 
 export interface Condition {
   readonly column: string;
-  readonly operator: '=' | '<' | '>' | '<>';
+  readonly operator: '=' | '<' | '>' | '<>' | '<=' | '>=';
   readonly value: string;
 }
 

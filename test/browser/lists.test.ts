@@ -1,11 +1,13 @@
 /** Amounts, search, filters, export and history of lists and their forms. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { describeInBrowser, expectAccessible, step, untilLoaded } from '../support/browser.ts';
+import { describeInBrowser, expectAccessible, step, untilLoaded, waitMs } from '../support/browser.ts';
 import { useConsole } from './console.ts';
 
 describeInBrowser('lists and amounts', () => {
-  const suite = useConsole({ organizations: ['Amounts', 'Search', 'Filters', 'History', 'Times'] });
+  const suite = useConsole({
+    organizations: ['Amounts', 'Search', 'Filters', 'Combined', 'History', 'Times'],
+  });
 
   test('a comma in an amount is a decimal separator, and what was understood is shown', async (context) => {
     const { api } = suite.organization('Amounts');
@@ -72,12 +74,23 @@ describeInBrowser('lists and amounts', () => {
     await api.post('payments', { amount: 10_359, currency: 'EUR', reference: 'order-2100' });
     await api.post('payments', { amount: 700, currency: 'JPY', description: 'Two tickets to Zermatt' });
     const page = await suite.open(context, 'viewer', 'Search', 'payments');
-    const results = page.getByRole('table', { name: /^Results/ });
+    const results = page.getByRole('table', { name: 'Payments' });
     await page.getByRole('searchbox').pressSequentially('ER-21');
-    await results.getByRole('row', { name: /103\.59 EUR/ }).waitFor();
+    await results.getByRole('row', { name: /700/ }).waitFor({ state: 'detached' });
+    await results.getByRole('row', { name: /103\.59/ }).waitFor();
     await page.getByRole('searchbox').fill('zermatt');
-    await results.getByRole('row', { name: /700 JPY/ }).waitFor();
+    await results.getByRole('row', { name: /103\.59/ }).waitFor({ state: 'detached' });
+    await results.getByRole('row', { name: /700/ }).waitFor();
     expect(await results.getByRole('row').count()).toBe(2);
+    await step('without a match, the page leads to all records', async () => {
+      await page.getByRole('searchbox').fill('50%');
+      const empty = page.getByRole('heading', { name: 'No matching payments' }).locator('..');
+      await empty.getByText('Ctrl K searches all kinds of records.').waitFor();
+      await expectAccessible(page, 'a search without a match');
+      await empty.getByRole('button', { name: 'Clear filters' }).click();
+      await results.getByRole('row', { name: /103\.59/ }).waitFor();
+      expect(await page.getByRole('searchbox').inputValue()).toBe('');
+    });
     await page.getByRole('searchbox').fill('');
     await page
       .getByRole('table', { name: 'Payments' })
@@ -137,6 +150,78 @@ describeInBrowser('lists and amounts', () => {
       expect(header.split(',')).toEqual(expect.arrayContaining(['id', 'amount', 'status', 'reference']));
       expect(lines).toHaveLength(2);
       for (const line of lines) expect(line).toMatch(/,'=row-[01],/);
+    });
+  });
+
+  test('a search applies with tabs, chips, paging, selection and the export', async (context) => {
+    const { api } = suite.organization('Combined');
+    const [grace, ada] = [
+      await api.post('customers', { name: 'Grace Hopper', email: 'grace@navy.test' }),
+      await api.post('customers', { name: 'Ada Lovelace' }),
+    ];
+    for (const [reference, customer, amount, currency, to] of [
+      ['alpha-1', grace, 1_000, 'EUR', 'captured'],
+      ['alpha-2', grace, 5_000, 'EUR', 'captured'],
+      ['alpha-3', ada, 1_000, 'USD', 'captured'],
+      ['alpha-4', grace, 1_000, 'EUR', 'failed'],
+      ['beta-5', grace, 1_000, 'EUR', 'captured'],
+    ] as const) {
+      const { id } = await api.post('payments', { reference, customerId: customer.id, amount, currency });
+      await api.post(`payments/${id}/advance`, { to });
+    }
+    const page = await suite.open(context, 'developer', 'Combined', 'payments');
+    const rows = page.getByRole('table', { name: 'Payments' }).locator('tbody tr');
+    const expectRows = async (...references: readonly string[]) => {
+      await expect
+        .poll(async () => (await rows.allInnerTexts()).map((text) => /(?:alpha|beta)-\d/.exec(text)?.[0]), {
+          timeout: waitMs,
+        })
+        .toEqual(references);
+      await untilLoaded(page);
+    };
+    await step('a search narrows the list that a tab shows', async () => {
+      await page.getByRole('button', { name: 'Captured 4' }).click();
+      await page.getByRole('searchbox').fill('ALPHA');
+      await expectRows('alpha-3', 'alpha-2', 'alpha-1');
+      expect(page.url()).toContain('status=captured');
+      // The numbers count all payments.
+      await page.getByRole('button', { name: 'Captured', exact: true }).waitFor();
+    });
+    await step('a customer is picked by a part of the name', async () => {
+      await page.getByRole('button', { name: 'Customer', exact: true }).click();
+      await page.getByRole('textbox', { name: 'Find customer' }).fill('hopp');
+      const picker = page.getByRole('list', { name: 'Customers' });
+      await picker.getByRole('button', { name: /Ada/ }).waitFor({ state: 'detached' });
+      await expectAccessible(page, 'the customer filter', { except: ['region'] });
+      await picker.getByRole('button', { name: /Grace Hopper/ }).click();
+      await page.getByRole('button', { name: 'Customer: Grace Hopper' }).waitFor();
+      await expectRows('alpha-2', 'alpha-1');
+    });
+    await step('the export and a selection have the rows of the page', async () => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Export CSV' }).click(),
+      ]);
+      const [, ...lines] = (await readFile(await download.path(), 'utf8')).trimEnd().split('\r\n');
+      expect(lines.map((line) => /alpha-\d/.exec(line)?.[0])).toEqual(['alpha-2', 'alpha-1']);
+      await page.getByLabel('Select all rows of this page').check();
+      await page.getByText('2 selected').first().waitFor();
+      await page.getByLabel('Select all rows of this page').uncheck();
+    });
+    await step('an amount is entered in major units of a currency', async () => {
+      await page.getByRole('button', { name: 'Amount', exact: true }).click();
+      await page.getByLabel(/^At least in EUR/).fill('49,99');
+      await page.getByRole('button', { name: 'Apply' }).click();
+      await page.getByRole('button', { name: 'Amount: 49.99 – …' }).waitFor();
+      await expectRows('alpha-2');
+      expect(page.url()).toMatch(/currency=EUR.*amountMin=4999|amountMin=4999.*currency=EUR/);
+      await page.getByRole('button', { name: 'Remove filter Currency' }).click();
+      await expectRows('alpha-2', 'alpha-1');
+    });
+    await step('a search finds payments by the customer', async () => {
+      await page.getByRole('button', { name: 'Remove filter Customer' }).click();
+      await page.getByRole('searchbox').fill('lovelace');
+      await expectRows('alpha-3');
     });
   });
 

@@ -232,8 +232,20 @@ describeInBrowser('console pages', () => {
     ['webhooks', 'Get notified of events', 'button', 'Create webhook'],
     ['events', 'No events yet', 'button', 'Create event'],
     ['requests', 'No requests yet', 'link', 'Make the first request'],
+    ['faults', 'No fault plans yet', 'button', 'Create fault plan'],
     ['keys', 'No API keys yet', 'button', 'Create key'],
   ];
+
+  const lists = new Set([
+    'payments',
+    'refunds',
+    'disputes',
+    'customers',
+    'transfers',
+    'events',
+    'faults',
+    'keys',
+  ]);
 
   test('every empty page says so and offers the next action', async (context) => {
     const { page } = await borrowTab(context, 'owner');
@@ -242,6 +254,9 @@ describeInBrowser('console pages', () => {
       const heading = page.getByRole('main').getByRole('heading', { level: 2, name: title });
       await heading.waitFor();
       await heading.locator('..').getByRole(role, { name: action }).waitFor();
+      if (!lists.has(path)) continue;
+      expect(await page.getByRole('main').getByRole(role, { name: action }).count(), path).toBe(1);
+      expect(await page.getByRole('search').count(), `filters of ${path}`).toBe(0);
     }
   });
 

@@ -25,6 +25,7 @@ export function ApplicationList() {
   const list = useList<Application>('org/applications', filters);
   const { appId } = useScope();
   const mayWrite = useAllowed('developer');
+  const isEmpty = filters.status === undefined && list.data !== undefined && list.rows.length === 0;
   const create = mayWrite ? (
     <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create application
@@ -39,19 +40,21 @@ export function ApplicationList() {
             ? 'Each application has its own API keys, webhooks, settings and clock.'
             : 'Each application has its own API keys, webhooks, settings and clock. Creating one requires the developer role.'
         }
-        actions={create}
+        actions={isEmpty ? undefined : create}
       />
-      <FilterBar
-        onClear={filters.status ? () => setFilters({ status: undefined }) : undefined}
-        actions={<ExportButton path="org/applications" filters={filters} name="applications" />}
-      >
-        <FilterSelect
-          label="Status"
-          value={filters.status}
-          options={optionsOf<Application['status']>({ active: 'Active', archived: 'Archived' })}
-          onChange={(status) => setFilters({ status })}
-        />
-      </FilterBar>
+      {isEmpty ? null : (
+        <FilterBar
+          onClear={filters.status ? () => setFilters({ status: undefined }) : undefined}
+          actions={<ExportButton path="org/applications" filters={filters} name="applications" />}
+        >
+          <FilterSelect
+            label="Status"
+            value={filters.status}
+            options={optionsOf<Application['status']>({ active: 'Active', archived: 'Archived' })}
+            onChange={(status) => setFilters({ status })}
+          />
+        </FilterBar>
+      )}
       <Table
         caption="Applications of the organization"
         columns={columnsFor(appId)}

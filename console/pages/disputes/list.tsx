@@ -41,7 +41,8 @@ export function DisputeList() {
     <RecordList
       kind="dispute"
       columns={columns}
-      placeholder="Id of a dispute or payment"
+      placeholder="Reason, payment reference or id"
+      hasAmount
       texts={[{ name: 'paymentId', label: 'Payment', placeholder: 'pay_…' }]}
       none={{
         icon: <ShieldAlert aria-hidden size={20} />,

@@ -2,7 +2,9 @@ import { Activity, Plus } from 'lucide-react';
 import type { BulkAction } from '../../client/bulk.ts';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
+import { useNow } from '../../client/now.ts';
 import { useList } from '../../client/queries.ts';
+import { clearedFilters } from '../../client/search-params.ts';
 import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Event } from '../../generated/shapes.ts';
@@ -11,7 +13,7 @@ import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
-import { FilterBar, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
+import { FilterBar, FilterDates, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { PageHeader } from '../../parts/page-header.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
@@ -23,11 +25,13 @@ const rowsPerPage = 50;
 export function EventList() {
   const isAllowed = useAllowed('developer');
   const events = useCapabilities()?.events ?? [];
-  const [filters, setFilters] = useFilters('type', 'resource', 'resourceId');
+  const [filters, setFilters] = useFilters('type', 'resource', 'resourceId', 'createdAfter', 'createdBefore');
   const [isCreating, setCreating] = useOpenParam('create');
   const list = useList<Event>('app/developer_api_webhook_events', filters, { limit: rowsPerPage });
   const selection = useSelection(list.query, list.rows, eventName);
   const isFiltered = Object.keys(filters).length > 0;
+  const isEmpty = !isFiltered && list.data !== undefined && list.rows.length === 0;
+  const now = useNow('application');
   const resources = [...new Set(events.map(({ resource }) => resource))];
   const types = events.filter(({ resource }) => (filters.resource ?? resource) === resource);
   const button = isAllowed ? (
@@ -40,35 +44,40 @@ export function EventList() {
       <PageHeader
         title="Events"
         description="Events as sent to your webhooks, newest first. Times are on the application clock."
-        actions={button}
+        actions={isEmpty ? undefined : button}
       />
-      <FilterBar
-        onClear={
-          isFiltered
-            ? () => setFilters({ type: undefined, resource: undefined, resourceId: undefined })
-            : undefined
-        }
-        actions={<ExportButton path="app/developer_api_webhook_events" filters={filters} name="events" />}
-      >
-        <FilterSelect
-          label="Resource"
-          value={filters.resource}
-          options={resources.map((value) => ({ value, label: sentenceCase(value) }))}
-          onChange={(resource) => setFilters({ resource, type: undefined })}
-        />
-        <FilterSelect
-          label="Type"
-          value={filters.type}
-          options={types.map(({ type }) => type)}
-          onChange={(type) => setFilters({ type })}
-        />
-        <FilterText
-          label="Resource id"
-          value={filters.resourceId}
-          placeholder="pay_…"
-          onChange={(resourceId) => setFilters({ resourceId })}
-        />
-      </FilterBar>
+      {isEmpty ? null : (
+        <FilterBar
+          onClear={isFiltered ? () => setFilters(clearedFilters(filters)) : undefined}
+          actions={<ExportButton path="app/developer_api_webhook_events" filters={filters} name="events" />}
+        >
+          <FilterSelect
+            label="Resource"
+            value={filters.resource}
+            options={resources.map((value) => ({ value, label: sentenceCase(value) }))}
+            onChange={(resource) => setFilters({ resource, type: undefined })}
+          />
+          <FilterSelect
+            label="Type"
+            value={filters.type}
+            options={types.map(({ type }) => type)}
+            onChange={(type) => setFilters({ type })}
+          />
+          <FilterText
+            label="Resource id"
+            value={filters.resourceId}
+            placeholder="pay_…"
+            onChange={(resourceId) => setFilters({ resourceId })}
+          />
+          <FilterDates
+            label="Occurred"
+            from={filters.createdAfter}
+            to={filters.createdBefore}
+            now={now}
+            onChange={({ from, to }) => setFilters({ createdAfter: from, createdBefore: to })}
+          />
+        </FilterBar>
+      )}
       <Table
         caption="Events, newest first"
         columns={columns}

@@ -32,6 +32,7 @@ export function FaultPlanList() {
   const [ending, setEnding] = useState<FaultPlan | null>(null);
   const list = useList<FaultPlan>('app/developer_api_fault_plans', filters, { everyMs: refreshMs });
   const selection = useSelection(list.query, list.rows, ({ fault }) => describeFault(fault));
+  const isEmpty = filters.status === undefined && list.data !== undefined && list.rows.length === 0;
   const button = isAllowed ? (
     <Button variant="primary" icon={<Plus aria-hidden size={16} />} onClick={() => setCreating(true)}>
       Create fault plan
@@ -42,23 +43,25 @@ export function FaultPlanList() {
       <PageHeader
         title="Faults"
         description="Failures on demand for this application: slow, rejected or lost requests, and duplicate, late or missing webhooks."
-        actions={button}
+        actions={isEmpty ? undefined : button}
       />
-      <FilterBar
-        onClear={filters.status === undefined ? undefined : () => setFilters({ status: undefined })}
-        actions={<ExportButton path="app/developer_api_fault_plans" filters={filters} name="fault-plans" />}
-      >
-        <FilterSelect
-          label="Status"
-          value={filters.status}
-          options={optionsOf<FaultPlanStatus>({
-            active: 'Active',
-            exhausted: 'Exhausted',
-            canceled: 'Canceled',
-          })}
-          onChange={(status) => setFilters({ status })}
-        />
-      </FilterBar>
+      {isEmpty ? null : (
+        <FilterBar
+          onClear={filters.status === undefined ? undefined : () => setFilters({ status: undefined })}
+          actions={<ExportButton path="app/developer_api_fault_plans" filters={filters} name="fault-plans" />}
+        >
+          <FilterSelect
+            label="Status"
+            value={filters.status}
+            options={optionsOf<FaultPlanStatus>({
+              active: 'Active',
+              exhausted: 'Exhausted',
+              canceled: 'Canceled',
+            })}
+            onChange={(status) => setFilters({ status })}
+          />
+        </FilterBar>
+      )}
       <Table
         caption="Fault plans"
         columns={columnsFor(isAllowed ? setEnding : undefined)}

@@ -9,11 +9,10 @@ export function PaymentList() {
     <RecordList
       kind="payment"
       columns={paymentColumns}
-      placeholder="Id, reference or customer"
-      texts={[
-        { name: 'customerId', label: 'Customer', placeholder: 'cus_…' },
-        { name: 'reference', label: 'Reference', placeholder: 'Exact reference' },
-      ]}
+      placeholder="Reference, customer, text or id"
+      hasCustomer
+      hasAmount
+      texts={[{ name: 'reference', label: 'Reference', placeholder: 'Exact reference' }]}
       none={{
         icon: <CreditCard aria-hidden size={20} />,
         description:

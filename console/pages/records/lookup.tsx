@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { useLimits } from '../../client/capabilities.ts';
 import { useScope } from '../../client/scope.ts';
 import { pageOf } from '../../parts/anchor.tsx';
 
@@ -18,6 +19,7 @@ export function Lookup({ value, onChange, placeholder }: LookupProps) {
   const [text, setText] = useState(value ?? '');
   const navigate = useNavigate();
   const { orgId } = useScope();
+  const { searchLengthMax } = useLimits();
   const latest = useRef({ value, onChange });
   latest.current = { value, onChange };
   // The filter may change elsewhere: with Back, or with Clear.
@@ -48,7 +50,7 @@ export function Lookup({ value, onChange, placeholder }: LookupProps) {
         type="search"
         enterKeyHint="search"
         autoComplete="off"
-        maxLength={100}
+        maxLength={searchLengthMax}
         placeholder={placeholder}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}

@@ -4,6 +4,7 @@ import type { BulkAction } from '../../client/bulk.ts';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
+import { clearedFilters } from '../../client/search-params.ts';
 import { useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { BulkBar } from '../../parts/bulk-bar.tsx';
@@ -16,7 +17,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import { CustomerNamesProvider } from './customer-names.tsx';
 import { RecordFilters } from './filters.tsx';
-import { Hits } from './hits.tsx';
+import { NoMatch } from './no-match.tsx';
 import { StatusTabs, useTotal } from './status-tabs.tsx';
 
 export interface RecordListProps<Row> {
@@ -26,6 +27,9 @@ export interface RecordListProps<Row> {
   readonly placeholder: string;
   /** Text filters that are specific to this list. */
   readonly texts: readonly { readonly name: string; readonly label: string; readonly placeholder: string }[];
+  /** Whether records have a customer, and an amount in one currency, to filter by. */
+  readonly hasCustomer?: boolean;
+  readonly hasAmount?: boolean;
   /** The empty state; `action` replaces the create button. */
   readonly none: { readonly icon: ReactNode; readonly description: ReactNode; readonly action?: ReactNode };
   /** Actions on selected rows, which need the developer role. */
@@ -38,14 +42,17 @@ export interface RecordListProps<Row> {
 export function RecordList<Row extends { readonly id: string; readonly customerId?: string | null }>(
   props: RecordListProps<Row>,
 ) {
-  const { kind, columns, placeholder, texts, none } = props;
+  const { kind, columns, placeholder, texts, none, hasCustomer = false, hasAmount = false } = props;
   const plural = `${kind}s`;
   const isDeveloper = useAllowed('developer');
   const mayCreate = isDeveloper && props.create !== undefined;
   const [isCreating, setCreating] = useOpenParam('create');
   const names = ['q', 'status', ...texts.map(({ name }) => name), 'createdAfter', 'createdBefore'];
-  const [{ q, ...filters }, setFilters] = useFilters(...names);
-  const list = useList<Row>(`app/developer_api_${plural}`, filters, { isEnabled: q === undefined });
+  if (hasCustomer) names.push('customerId');
+  if (hasAmount) names.push('currency', 'amountMin', 'amountMax');
+  const [filters, setFilters] = useFilters(...names);
+  const isFiltered = Object.keys(filters).length > 0;
+  const list = useList<Row>(`app/developer_api_${plural}`, filters);
   const total = useTotal(kind, filters);
   const selection = useSelection(list.query, list.rows, props.bulk?.nameOf ?? (({ id }) => id));
   const states = useCapabilities()?.resources.find(({ name }) => name === kind)?.states ?? [];
@@ -55,16 +62,14 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
     </Button>
   ) : undefined;
   // Without any record there is nothing to filter, and the empty state has the button.
-  const isEmpty =
-    q === undefined && Object.keys(filters).length === 0 && list.data !== undefined && list.rows.length === 0;
-  const empty =
-    Object.keys(filters).length > 0 ? (
-      <EmptyState title={`No matching ${plural}`}>Change or clear the filters.</EmptyState>
-    ) : (
-      <EmptyState icon={none.icon} title={`No ${plural} yet`} action={none.action ?? create}>
-        {none.description}
-      </EmptyState>
-    );
+  const isEmpty = !isFiltered && list.data !== undefined && list.rows.length === 0;
+  const empty = isFiltered ? (
+    <NoMatch plural={plural} paging={list.paging} onClear={() => setFilters(clearedFilters(filters))} />
+  ) : (
+    <EmptyState icon={none.icon} title={`No ${plural} yet`} action={none.action ?? create}>
+      {none.description}
+    </EmptyState>
+  );
   return (
     <>
       <PageHeader title={sentenceCase(plural)} actions={isEmpty ? undefined : create} />
@@ -73,13 +78,16 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
           <StatusTabs
             kind={kind}
             status={filters.status}
-            onChange={(status) => setFilters({ status, q: '' })}
+            hasCounts={Object.keys(filters).every((name) => name === 'status')}
+            onChange={(status) => setFilters({ status })}
           />
           <RecordFilters
-            values={{ q, ...filters }}
+            values={filters}
             onChange={setFilters}
             statuses={states}
             placeholder={placeholder}
+            hasCustomer={hasCustomer}
+            hasAmount={hasAmount}
             actions={<ExportButton path={`app/developer_api_${plural}`} filters={filters} name={plural} />}
           >
             {texts.map(({ name, ...field }) => (
@@ -93,25 +101,21 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
           </RecordFilters>
         </>
       )}
-      {q === undefined ? (
-        <CustomerNamesProvider rows={list.rows}>
-          <Table
-            caption={sentenceCase(plural)}
-            columns={columns}
-            list={list}
-            total={total}
-            rowKey={({ id }) => id}
-            rowLink={({ id }) => `${plural}/${id}`}
-            empty={empty}
-            selection={isDeveloper && props.bulk ? selection : undefined}
-          />
-          {isDeveloper && props.bulk ? (
-            <BulkBar selection={selection} noun={kind} actions={props.bulk.actions} />
-          ) : null}
-        </CustomerNamesProvider>
-      ) : (
-        <Hits text={q} kind={kind} />
-      )}
+      <CustomerNamesProvider rows={list.rows}>
+        <Table
+          caption={sentenceCase(plural)}
+          columns={columns}
+          list={list}
+          total={total}
+          rowKey={({ id }) => id}
+          rowLink={({ id }) => `${plural}/${id}`}
+          empty={empty}
+          selection={isDeveloper && props.bulk ? selection : undefined}
+        />
+        {isDeveloper && props.bulk ? (
+          <BulkBar selection={selection} noun={kind} actions={props.bulk.actions} />
+        ) : null}
+      </CustomerNamesProvider>
       {isCreating && mayCreate ? props.create?.(() => setCreating(false)) : null}
     </>
   );

@@ -5,6 +5,8 @@ import { classes, sentenceCase } from '../../parts/text.ts';
 export interface StatusTabsProps {
   readonly kind: string;
   readonly status: string | undefined;
+  /** Without numbers where other filters apply too: they count all records. */
+  readonly hasCounts: boolean;
   readonly onChange: (status: string) => void;
 }
 
@@ -21,14 +23,14 @@ function totalOf(counts: StatusCounts['counts']): string {
 }
 
 /** The states that records of this kind are in, with their numbers; a click filters the list. */
-export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
+export function StatusTabs({ kind, status, hasCounts, onChange }: StatusTabsProps) {
   const { data } = useRead<StatusCounts>('app/counts', { resource: kind });
   const counts = (data?.counts ?? []).filter((one) => one.count > 0 || one.status === status);
   return (
     <div className="mb-3 flex h-9 gap-4 overflow-x-auto overflow-y-hidden border-b">
       <Tab
         label="All"
-        count={data && totalOf(counts)}
+        count={hasCounts && data ? totalOf(counts) : undefined}
         isOn={status === undefined}
         onClick={() => onChange('')}
       />
@@ -36,7 +38,7 @@ export function StatusTabs({ kind, status, onChange }: StatusTabsProps) {
         <Tab
           key={one.status}
           label={sentenceCase(one.status)}
-          count={totalOf([one])}
+          count={hasCounts ? totalOf([one]) : undefined}
           isOn={one.status === status}
           onClick={() => onChange(one.status)}
         />

@@ -38,7 +38,8 @@ export function RefundList() {
     <RecordList
       kind="refund"
       columns={columns}
-      placeholder="Id of a refund or payment"
+      placeholder="Reason, payment reference or id"
+      hasAmount
       texts={[{ name: 'paymentId', label: 'Payment', placeholder: 'pay_…' }]}
       none={{
         icon: <Undo2 aria-hidden size={20} />,

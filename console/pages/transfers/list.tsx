@@ -42,11 +42,9 @@ export function TransferList() {
     <RecordList
       kind="transfer"
       columns={columns}
-      placeholder="Id, reference or customer"
-      texts={[
-        { name: 'customerId', label: 'Customer', placeholder: 'cus_…' },
-        { name: 'reference', label: 'Reference', placeholder: 'Exact reference' },
-      ]}
+      placeholder="Reference, customer or id"
+      hasCustomer
+      texts={[{ name: 'reference', label: 'Reference', placeholder: 'Exact reference' }]}
       none={{
         icon: <ArrowLeftRight aria-hidden size={20} />,
         description:

@@ -1,5 +1,10 @@
 import type { IdKind } from '../../kernel/ids.ts';
-import type { Reader, Statement } from '../../kernel/table.ts';
+import { limits } from '../../kernel/limits.ts';
+import { containing } from '../../kernel/list-search.ts';
+import type { Reader, SearchedTexts, Statement } from '../../kernel/table.ts';
+import { customerTexts } from '../customers/table.ts';
+import { paymentTexts } from '../payments/table.ts';
+import { transferTexts } from '../transfers/table.ts';
 
 type Rows = Pick<Reader, 'rows'>;
 
@@ -140,23 +145,20 @@ export async function findByPrefix(
   return [...hits.values()].slice(0, limit);
 }
 
-/** A search within texts reads only the newest rows: an index that could answer it would slow down every write. */
-const rowsScannedMax = 20_000;
-
-const containing = (kind: 'payment' | 'transfer' | 'customer', columns: readonly string[]): Statement => {
+const newestContaining = (kind: 'payment' | 'transfer' | 'customer', { texts }: SearchedTexts): Statement => {
   const newest = `(select * from ${hitColumns[kind].table} where org_id = $1
-    order by org_id desc, id desc limit ${rowsScannedMax})`;
+    order by org_id desc, id desc limit ${limits.rowsSearchedMax})`;
   return {
     name: `search_${kind}_containing`,
     text: `${selectHit(kind, newest)}
-      where ${columns.map((column) => `t.${column} ilike $2`).join(' or ')} order by t.id desc limit $3`,
+      where ${containing(texts, 't', '$2').join(' or ')} order by t.id desc limit $3`,
   };
 };
 
 const contents = [
-  containing('payment', ['reference', 'description']),
-  containing('customer', ['name', 'email', 'reference']),
-  containing('transfer', ['reference']),
+  newestContaining('payment', paymentTexts),
+  newestContaining('customer', customerTexts),
+  newestContaining('transfer', transferTexts),
 ];
 
 /** The newest payments, customers and transfers with this text in a reference, description, name or e-mail address. */
@@ -166,9 +168,8 @@ export async function findByContent(
   text: string,
   limit: number,
 ): Promise<readonly FoundRecord[]> {
-  const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
   const found = await Promise.all(
-    contents.map((statement) => reader.rows<FoundRecord>(statement, [orgId, pattern, limit])),
+    contents.map((statement) => reader.rows<FoundRecord>(statement, [orgId, text, limit])),
   );
   return found.flat();
 }

@@ -5,7 +5,7 @@ import { idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
+import { type Route, retrieveHandler, searchHandler } from '../../kernel/route.ts';
 import {
   Email,
   id,
@@ -15,6 +15,7 @@ import {
   nullable,
   ReferenceQuery,
   resource,
+  searchQuery,
   strict,
   Time,
   text,
@@ -27,7 +28,7 @@ import {
   customerMachine,
   updateCustomer,
 } from './machine.ts';
-import { type CustomerRow, customersTable } from './table.ts';
+import { type CustomerRow, customersTable, customerTexts } from './table.ts';
 
 const Name = text(limits.nameLengthMax);
 const Phone = Type.String({
@@ -133,10 +134,13 @@ export const customerRoutes: readonly Route[] = [
     path: 'developer_api_customers',
     scope: 'customers:read',
     summary: 'List customers, newest first',
-    query: listQuery(customerMachine.states, { reference: ReferenceQuery }),
+    query: listQuery(customerMachine.states, {
+      reference: ReferenceQuery,
+      ...searchQuery(customerTexts),
+    }),
     response: list(CustomerSchema),
     responseName: 'CustomerList',
-    read: listHandler('customer', customersTable, ['status', 'reference'], presentCustomer),
+    read: searchHandler(customerResource, customerTexts, ['status', 'reference']),
   },
   {
     ...meta,

@@ -1,5 +1,5 @@
 import type { Id } from '../../kernel/ids.ts';
-import { defineTable, type Instant } from '../../kernel/table.ts';
+import { defineTable, type Instant, type SearchedTexts } from '../../kernel/table.ts';
 
 export interface CustomerRow {
   readonly orgId: Id<'organization'>;
@@ -30,3 +30,9 @@ export const customersTable = defineTable<CustomerRow>('customers', ['org_id', '
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+export const customerTexts: SearchedTexts = {
+  description: 'the start of the id, or any part of the name, email or reference',
+  ids: ['id'],
+  texts: ['name', 'email', 'reference'],
+};

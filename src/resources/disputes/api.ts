@@ -4,10 +4,11 @@ import type { Presented } from '../../kernel/envelope.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
+import { type Route, retrieveHandler, searchHandler } from '../../kernel/route.ts';
 import {
   AdvanceNext,
   AmountShown,
+  amountQuery,
   component,
   id,
   idQuery,
@@ -15,6 +16,7 @@ import {
   listQuery,
   nullable,
   resource,
+  searchQuery,
   strict,
   Time,
   textMap,
@@ -22,7 +24,7 @@ import {
 import { advanceRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
 import { type AdvanceDispute, advanceDispute, disputeDue, disputeMachine } from './machine.ts';
-import { type DisputeRow, disputeStages, disputeStates, disputesTable } from './table.ts';
+import { type DisputeRow, disputeStages, disputeStates, disputesTable, disputeTexts } from './table.ts';
 
 const EvidenceMap = textMap(
   'DisputeEvidence',
@@ -110,10 +112,14 @@ export const disputeRoutes: readonly Route[] = [
     path: 'developer_api_disputes',
     scope: 'payments:read',
     summary: 'List disputes, newest first',
-    query: listQuery(disputeMachine.states, { paymentId: idQuery('payment') }),
+    query: listQuery(disputeMachine.states, {
+      paymentId: idQuery('payment'),
+      ...amountQuery,
+      ...searchQuery(disputeTexts),
+    }),
     response: list(DisputeSchema),
     responseName: 'DisputeList',
-    read: listHandler('dispute', disputesTable, ['status', 'paymentId'], presentDispute),
+    read: searchHandler(disputeResource, disputeTexts, ['status', 'paymentId']),
   },
   {
     ...meta,

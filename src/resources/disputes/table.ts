@@ -1,5 +1,5 @@
 import type { Id } from '../../kernel/ids.ts';
-import { defineTable, type Instant } from '../../kernel/table.ts';
+import { defineTable, type Instant, type SearchedTexts } from '../../kernel/table.ts';
 
 export const disputeStates = ['needs_response', 'under_review', 'won', 'lost'] as const;
 export const disputeStages = ['chargeback', 'pre_arbitration', 'arbitration'] as const;
@@ -40,3 +40,11 @@ export const disputesTable = defineTable<DisputeRow>('disputes', ['org_id', 'id'
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+export const disputeTexts: SearchedTexts = {
+  description:
+    'the start of the dispute or payment id, or any part of the reason or of the reference of the payment',
+  ids: ['id', 'payment_id'],
+  texts: ['reason'],
+  parent: { table: 'payments', key: 'payment_id', texts: ['reference'], scope: 'payments:read' },
+};

@@ -7,12 +7,13 @@ import { reconciliations } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
+import { type Route, retrieveHandler, searchHandler } from '../../kernel/route.ts';
 import { paymentScenarios, scenarioOf, testCards } from '../../kernel/scenario.ts';
 import {
   AdvanceNext,
   Amount,
   AmountShown,
+  amountQuery,
   CurrencyCode,
   component,
   id,
@@ -23,6 +24,7 @@ import {
   nullable,
   ReferenceQuery,
   resource,
+  searchQuery,
   strict,
   Time,
   text,
@@ -40,6 +42,7 @@ import {
   paymentMethodTypes,
   paymentStates,
   paymentsTable,
+  paymentTexts,
 } from './table.ts';
 
 const Scenario = Type.Union(
@@ -290,10 +293,12 @@ export const paymentRoutes: readonly Route[] = [
     query: listQuery(paymentMachine.states, {
       customerId: idQuery('customer'),
       reference: ReferenceQuery,
+      ...amountQuery,
+      ...searchQuery(paymentTexts),
     }),
     response: list(PaymentSchema),
     responseName: 'PaymentList',
-    read: listHandler('payment', paymentsTable, ['status', 'customerId', 'reference'], presentPayment),
+    read: searchHandler(paymentResource, paymentTexts, ['status', 'customerId', 'reference']),
   },
   writeRoute({
     ...meta,

@@ -1,6 +1,6 @@
 import type { Id } from '../../kernel/ids.ts';
 import type { Reconciliation } from '../../kernel/ledger.ts';
-import { defineTable, type Instant } from '../../kernel/table.ts';
+import { defineTable, type Instant, type SearchedTexts } from '../../kernel/table.ts';
 
 export const paymentStates = [
   'pending',
@@ -125,3 +125,11 @@ export const paymentsTable = defineTable<PaymentRow>('payments', ['org_id', 'id'
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+export const paymentTexts: SearchedTexts = {
+  description:
+    'the start of the payment or customer id, or any part of the reference, the description or, with the scope `customers:read`, the name or email of the customer',
+  ids: ['id', 'customer_id'],
+  texts: ['reference', 'description'],
+  parent: { table: 'customers', key: 'customer_id', texts: ['name', 'email'], scope: 'customers:read' },
+};

@@ -5,11 +5,12 @@ import { type Id, idFrom } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
+import { type Route, retrieveHandler, searchHandler } from '../../kernel/route.ts';
 import {
   AdvanceNext,
   Amount,
   AmountShown,
+  amountQuery,
   CurrencyCode,
   component,
   id,
@@ -19,6 +20,7 @@ import {
   Metadata,
   nullable,
   resource,
+  searchQuery,
   strict,
   Time,
   text,
@@ -27,7 +29,7 @@ import { advanceRoute, writeRoute } from '../../kernel/write-route.ts';
 import { ExpandedEntries } from '../ledger/views.ts';
 import { type AdvanceRefund, advanceRefund, type RefundPayment, refundPayment } from './advance.ts';
 import { refundMachine } from './machine.ts';
-import { type RefundRow, refundStates, refundsTable } from './table.ts';
+import { type RefundRow, refundStates, refundsTable, refundTexts } from './table.ts';
 
 const RefundBody = strict({
   amount: Type.Optional(Amount),
@@ -125,10 +127,14 @@ export const refundRoutes: readonly Route[] = [
     path: 'developer_api_refunds',
     scope: 'payments:read',
     summary: 'List refunds, newest first',
-    query: listQuery(refundMachine.states, { paymentId: idQuery('payment') }),
+    query: listQuery(refundMachine.states, {
+      paymentId: idQuery('payment'),
+      ...amountQuery,
+      ...searchQuery(refundTexts),
+    }),
     response: list(RefundSchema),
     responseName: 'RefundList',
-    read: listHandler('refund', refundsTable, ['status', 'paymentId'], presentRefund),
+    read: searchHandler(refundResource, refundTexts, ['status', 'paymentId']),
   },
   {
     ...meta,

@@ -1,5 +1,5 @@
 import type { Id } from '../../kernel/ids.ts';
-import { defineTable, type Instant } from '../../kernel/table.ts';
+import { defineTable, type Instant, type SearchedTexts } from '../../kernel/table.ts';
 
 export const refundStates = ['pending', 'succeeded', 'failed', 'canceled'] as const;
 
@@ -35,3 +35,11 @@ export const refundsTable = defineTable<RefundRow>('refunds', ['org_id', 'id'], 
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+export const refundTexts: SearchedTexts = {
+  description:
+    'the start of the refund or payment id, or any part of the reason or of the reference of the payment',
+  ids: ['id', 'payment_id'],
+  texts: ['reason'],
+  parent: { table: 'payments', key: 'payment_id', texts: ['reference'], scope: 'payments:read' },
+};

@@ -11,7 +11,7 @@ import { reconciliations } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
 import { instantToText, shownInstants } from '../../kernel/list.ts';
 import { allowedActions, requestableActions } from '../../kernel/machine.ts';
-import { listHandler, type Route, retrieveHandler } from '../../kernel/route.ts';
+import { type Route, retrieveHandler, searchHandler } from '../../kernel/route.ts';
 import { transferScenarioPattern } from '../../kernel/scenario.ts';
 import {
   AdvanceNext,
@@ -28,6 +28,7 @@ import {
   nullable,
   ReferenceQuery,
   resource,
+  searchQuery,
   strict,
   Time,
   text,
@@ -51,6 +52,7 @@ import {
   transferInstantNames,
   transferStates,
   transfersTable,
+  transferTexts,
 } from './table.ts';
 
 const ScenarioName = Type.String({
@@ -300,10 +302,11 @@ export const transferRoutes: readonly Route[] = [
     query: listQuery(transferMachine.states, {
       customerId: idQuery('customer'),
       reference: ReferenceQuery,
+      ...searchQuery(transferTexts),
     }),
     response: list(TransferSchema),
     responseName: 'TransferList',
-    read: listHandler('transfer', transfersTable, ['status', 'customerId', 'reference'], presentTransfer),
+    read: searchHandler(transferResource, transferTexts, ['status', 'customerId', 'reference']),
   },
   writeRoute({
     ...meta,

@@ -1,6 +1,6 @@
 import type { Id } from '../../kernel/ids.ts';
 import type { Reconciliation } from '../../kernel/ledger.ts';
-import { defineTable, type Instant } from '../../kernel/table.ts';
+import { defineTable, type Instant, type SearchedTexts } from '../../kernel/table.ts';
 
 export const transferStates = [
   'quoted',
@@ -110,6 +110,14 @@ export const transfersTable = defineTable<TransferRow>('transfers', ['org_id', '
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
 });
+
+export const transferTexts: SearchedTexts = {
+  description:
+    'the start of the transfer or customer id, or any part of the reference or, with the scope `customers:read`, the name or email of the customer',
+  ids: ['id', 'customer_id'],
+  texts: ['reference'],
+  parent: { table: 'customers', key: 'customer_id', texts: ['name', 'email'], scope: 'customers:read' },
+};
 
 type TransferInstants = {
   readonly [Name in (typeof transferInstantNames)[number]]?: Instant | undefined;
