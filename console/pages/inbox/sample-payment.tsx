@@ -9,6 +9,7 @@ import { useToast } from '../../parts/toast.tsx';
 
 const path = 'developer_api_payments';
 const sample = { amount: 1250, currency: 'EUR', autoAdvance: true } as const;
+export const samplePayment = postRequest(path, sample);
 
 /** Creates a payment that advances by itself, so that several events follow. */
 export function SamplePaymentButton({ isPrimary = false }: { readonly isPrimary?: boolean }) {
@@ -33,5 +34,5 @@ export function SamplePaymentButton({ isPrimary = false }: { readonly isPrimary?
 
 /** The same request as code. */
 export function SamplePaymentCode() {
-  return <SamplesPanel request={postRequest(path, sample)} title="Create a payment" />;
+  return <SamplesPanel request={samplePayment} title="Create a payment" />;
 }
