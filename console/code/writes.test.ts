@@ -27,7 +27,7 @@ const lastNames = new Set(operations.map(({ path }) => path.split('/').at(-1)));
 /** Whether the API has no such operation. A path that is a variable, or ends with one, may have one. */
 function isConsoleOnly(expression: string): boolean {
   if (!/^['`]/.test(expression)) return false;
-  if (!expression.slice(1).startsWith('app/developer_api_')) return true;
+  if (!/^.app\/(?:developer_api_|\$\{)/.test(expression)) return true;
   const last = expression.slice(1, -1).split('/').at(-1) ?? '';
   return /^\w+$/.test(last) && !lastNames.has(last);
 }
@@ -48,52 +48,40 @@ const writes = files
   .filter((file) => file !== 'client/queries.ts' && file !== 'pages/secret.tsx')
   .flatMap(writesIn);
 
-/** Buttons without a dialog: the file with the request of each, and a part of it. */
-const shownElsewhere: readonly (readonly [file: string, path: string, where: string, text: string])[] = [
-  ['frame/clock.tsx', 'app/developer_api_clock/advance', 'frame/clock.tsx', "post('advance'"],
-  ['frame/clock.tsx', 'app/developer_api_clock/freeze', 'frame/clock.tsx', "post('freeze')"],
-  ['frame/clock.tsx', 'app/developer_api_clock/resume', 'frame/clock.tsx', "post('resume')"],
-  ['frame/commands.ts', 'app/developer_api_clock/advance', 'frame/clock.tsx', "post('advance'"],
-  ['frame/commands.ts', 'app/developer_api_clock/reset', 'frame/clock.tsx', "post('reset')"],
-  ['frame/strips.tsx', 'app/developer_api_clock/reset', 'frame/clock.tsx', "post('reset')"],
+/** Buttons without a dialog: the end of the path, the file with the code of the request, and a part of that file. */
+const shownElsewhere: readonly (readonly [file: string, end: string, where: string, text: string])[] = [
+  ['frame/clock.tsx', 'clock/advance', 'frame/clock.tsx', "post('advance'"],
+  ['frame/clock.tsx', 'clock/freeze', 'frame/clock.tsx', "post('freeze')"],
+  ['frame/clock.tsx', 'clock/resume', 'frame/clock.tsx', "post('resume')"],
+  ['frame/commands.ts', 'clock/advance', 'frame/clock.tsx', "post('advance'"],
+  ['frame/commands.ts', 'clock/reset', 'frame/clock.tsx', "post('reset')"],
+  ['frame/strips.tsx', 'clock/reset', 'frame/clock.tsx', "post('reset')"],
   ['pages/deliveries/replay-button.tsx', '', 'pages/deliveries/detail.tsx', '/replay`, { webhookId }'],
   ['pages/inbox/behavior.tsx', '', 'pages/inbox/requests.ts', '/update`, body'],
   ['pages/inbox/page.tsx', '', 'pages/webhooks/requests.ts', "'Send test event', 'test'"],
   ['pages/inbox/sample-payment.tsx', '', 'pages/inbox/sample-payment.tsx', 'postRequest(path, sample)'],
-  [
-    'pages/overview/attention.tsx',
-    'app/developer_api_webhooks/${id}/enable',
-    'pages/webhooks/requests.ts',
-    "'enable'",
-  ],
-  ['pages/overview/attention.tsx', 'app/developer_api_clock/reset', 'frame/clock.tsx', "post('reset')"],
+  ['pages/overview/attention.tsx', '/enable', 'pages/webhooks/requests.ts', "'enable'"],
+  ['pages/overview/attention.tsx', 'clock/reset', 'frame/clock.tsx', "post('reset')"],
   ['pages/webhooks/disabled-banner.tsx', '', 'pages/webhooks/requests.ts', "'enable'"],
   ['pages/webhooks/examine.tsx', '', 'pages/webhooks/examine.tsx', 'useCodeToggle(examine.request(body)'],
   ['pages/webhooks/open-inbox.tsx', '', 'pages/webhooks/requests.ts', "'developer_api_webhook_inbox'"],
   // The count before a replay is the same request with `dryRun`.
-  [
-    'pages/webhooks/replay.tsx',
-    'app/developer_api_webhook_deliveries/replay',
-    'pages/webhooks/replay.tsx',
-    'code={run.request(',
-  ],
+  ['pages/webhooks/replay.tsx', '/replay', 'pages/webhooks/replay.tsx', 'code={run.request('],
 ];
 
 test('every write to the API has its code in its dialog, or is listed with the place of its code', () => {
   expect(writes.length).toBeGreaterThan(25);
   const missing = writes
     .filter(({ hasCode }) => !hasCode)
-    .filter(
-      ({ file, path }) => !shownElsewhere.some(([one, part]) => one === file && ['', path].includes(part)),
-    )
+    .filter(({ file, path }) => !shownElsewhere.some(([one, end]) => one === file && path.endsWith(end)))
     .map(({ file, path }) => `${file}: ${path}`);
   expect(missing).toEqual([]);
 });
 
 test('the list has no outdated lines', () => {
   const outdated = shownElsewhere.filter(
-    ([file, part, where, text]) =>
-      !writes.some((one) => one.file === file && !one.hasCode && ['', one.path].includes(part)) ||
+    ([file, end, where, text]) =>
+      !writes.some((one) => one.file === file && !one.hasCode && one.path.endsWith(end)) ||
       !textOf(where).includes(text),
   );
   expect(outdated).toEqual([]);
