@@ -59,7 +59,7 @@ const shownElsewhere: readonly (readonly [file: string, end: string, where: stri
   ['pages/deliveries/replay-button.tsx', '', 'pages/deliveries/detail.tsx', '/replay`, { webhookId }'],
   ['pages/inbox/behavior.tsx', '', 'pages/inbox/requests.ts', '/update`, body'],
   ['pages/inbox/page.tsx', '', 'pages/webhooks/requests.ts', "'Send test event', 'test'"],
-  ['pages/inbox/sample-payment.tsx', '', 'pages/inbox/sample-payment.tsx', 'postRequest(path, sample)'],
+  ['pages/inbox/sample-payment.tsx', '', 'pages/inbox/requests.ts', 'request: createSamplePayment'],
   ['pages/overview/attention.tsx', '/enable', 'pages/webhooks/requests.ts', "'enable'"],
   ['pages/overview/attention.tsx', 'clock/reset', 'frame/clock.tsx', "post('reset')"],
   ['pages/webhooks/disabled-banner.tsx', '', 'pages/webhooks/requests.ts', "'enable'"],

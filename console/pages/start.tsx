@@ -1,5 +1,4 @@
 import { useRead } from '../client/queries.ts';
-import { postRequest } from '../client/request.ts';
 import { useScope } from '../client/scope.ts';
 import { CodeButton } from '../code/code-button.tsx';
 import { Runner } from '../code/runner.tsx';
@@ -13,16 +12,10 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { DocsLink } from './docs-link.tsx';
 import { FeatureCards } from './start/feature-cards.tsx';
 import { useProgress } from './start/progress.ts';
+import { createPayment, createWebhook } from './start/requests.ts';
 import { Step } from './start/step.tsx';
 import { OpenInboxButton } from './webhooks/open-inbox.tsx';
 import { openInbox } from './webhooks/requests.ts';
-
-const createPayment = postRequest('developer_api_payments', {
-  amount: 1250,
-  currency: 'EUR',
-  autoAdvance: true,
-});
-const createWebhook = postRequest('developer_api_webhooks', { url: 'http://127.0.0.1:9000/webhooks' });
 
 /** Five steps from nothing to a delivered webhook. The page marks completed steps automatically. */
 export function Start() {

@@ -1,9 +1,12 @@
 import { postRequest } from '../../client/request.ts';
-import type { NamedRequest } from '../../code/requests-dialog.tsx';
+import type { NamedRequest } from '../../code/named-request.ts';
 import type { RetryProfile, Webhook } from '../../generated/shapes.ts';
 import { openInbox, webhookRequests } from '../webhooks/requests.ts';
 import { defaults, modes } from './behavior-mode.ts';
-import { samplePayment } from './sample-payment.tsx';
+
+/** It advances by itself, so that several events follow. */
+export const samplePayment = { amount: 1250, currency: 'EUR', autoAdvance: true } as const;
+export const createSamplePayment = postRequest('developer_api_payments', samplePayment);
 
 /** The requests of all controls of an inbox. */
 export function inboxRequests(
@@ -21,7 +24,7 @@ export function inboxRequests(
       update(`Behavior: ${label.toLowerCase()}`, { inbox: defaults[value] }),
     ),
     ...profiles.map((retryProfile) => update(`Retry schedule: ${retryProfile}`, { retryProfile })),
-    { label: 'Create a sample payment', request: samplePayment },
+    { label: 'Create a sample payment', request: createSamplePayment },
     openInbox,
   ];
 }

@@ -1,11 +1,9 @@
 import { KeyRound, Plus, Rocket } from 'lucide-react';
-import { postRequest } from '../../client/request.ts';
 import { RunnerPanel } from '../../code/runner-panel.tsx';
 import { useAllowed } from '../../frame/session.tsx';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
-
-const request = postRequest('developer_api_payments', { amount: 1250, currency: 'EUR', autoAdvance: true });
+import { createPayment } from '../start/requests.ts';
 
 /** The overview of an organization without records: the shortest way to the first one. */
 export function FirstPayment() {
@@ -19,7 +17,7 @@ export function FirstPayment() {
         automatically, and its statistics and events appear here.
       </p>
       <div className="mt-4">
-        <RunnerPanel request={request} title="Create a payment" />
+        <RunnerPanel request={createPayment} title="Create a payment" />
       </div>
       <div className="mt-5 flex flex-wrap gap-2">
         <Anchor to="start" className={buttonClass('primary')}>

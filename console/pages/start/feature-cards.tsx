@@ -1,21 +1,11 @@
 import { Clock3, Route, Zap } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { type List, useRead } from '../../client/queries.ts';
-import { postRequest } from '../../client/request.ts';
 import { Runner } from '../../code/runner.tsx';
 import type { Payment } from '../../generated/shapes.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { DocsLink } from '../docs-link.tsx';
-
-const weekSeconds = 604_800;
-
-const declinedPayment = postRequest('developer_api_payments', {
-  amount: 1250,
-  currency: 'EUR',
-  scenario: 'decline:insufficient_funds',
-  autoAdvance: true,
-});
-const advanceClock = postRequest('developer_api_clock/advance', { seconds: weekSeconds });
+import { advanceClock, createDeclinedPayment, settlePayment } from './requests.ts';
 
 /** Features that live payment providers do not have, each with a request that shows it. */
 export function FeatureCards() {
@@ -32,7 +22,7 @@ export function FeatureCards() {
           docs="/docs/scenarios"
           link="All scenarios"
         >
-          <Runner title="Create a payment that is declined" request={declinedPayment} />
+          <Runner title="Create a payment that is declined" request={createDeclinedPayment} />
         </Feature>
         <Feature
           icon={<Clock3 aria-hidden size={18} />}
@@ -96,10 +86,5 @@ function SettlePayment() {
     return (
       <p className="text-muted">Create a payment above: its request appears here while it is pending.</p>
     );
-  return (
-    <Runner
-      title="Advance a payment until it is settled"
-      request={postRequest(`developer_api_payments/${id}/advance`, { to: 'settled' })}
-    />
-  );
+  return <Runner title="Advance a payment until it is settled" request={settlePayment(id)} />;
 }

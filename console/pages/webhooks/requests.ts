@@ -1,5 +1,5 @@
 import { postRequest, readRequest } from '../../client/request.ts';
-import type { NamedRequest } from '../../code/requests-dialog.tsx';
+import type { NamedRequest } from '../../code/named-request.ts';
 import type { Webhook } from '../../generated/shapes.ts';
 
 export const openInbox: NamedRequest = {
