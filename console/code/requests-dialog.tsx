@@ -1,14 +1,10 @@
 import { useState } from 'react';
-import type { ApiRequest } from '../client/request.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Field, Select } from '../parts/field.tsx';
+import type { NamedRequest } from './named-request.ts';
 import { Runner } from './runner.tsx';
 
-export interface NamedRequest {
-  /** What it does: 'Retrieve payment'. */
-  readonly label: string;
-  readonly request: ApiRequest;
-}
+export type { NamedRequest };
 
 export interface RequestsDialogProps {
   /** What the requests are about: 'Payment'. */

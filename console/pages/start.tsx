@@ -1,6 +1,6 @@
 import { useRead } from '../client/queries.ts';
-import { postRequest } from '../client/request.ts';
 import { useScope } from '../client/scope.ts';
+import { CodeButton } from '../code/code-button.tsx';
 import { Runner } from '../code/runner.tsx';
 import { useAllowed } from '../frame/session.tsx';
 import type { Application } from '../generated/shapes.ts';
@@ -12,15 +12,10 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { DocsLink } from './docs-link.tsx';
 import { FeatureCards } from './start/feature-cards.tsx';
 import { useProgress } from './start/progress.ts';
+import { createPayment, createWebhook } from './start/requests.ts';
 import { Step } from './start/step.tsx';
 import { OpenInboxButton } from './webhooks/open-inbox.tsx';
-
-const createPayment = postRequest('developer_api_payments', {
-  amount: 1250,
-  currency: 'EUR',
-  autoAdvance: true,
-});
-const createWebhook = postRequest('developer_api_webhooks', { url: 'http://127.0.0.1:9000/webhooks' });
+import { openInbox } from './webhooks/requests.ts';
 
 /** Five steps from nothing to a delivered webhook. The page marks completed steps automatically. */
 export function Start() {
@@ -55,11 +50,12 @@ export function Start() {
             Without a receiver of your own, open an inbox: it receives, verifies and shows every event. See
             the <DocsLink to="/docs/events">event types</DocsLink>.
           </p>
-          <div className="empty:hidden">
+          <div className="flex flex-wrap items-center gap-2">
             <OpenInboxButton
               label="Open webhook inbox"
               variant={hasWebhook === false ? 'primary' : 'plain'}
             />
+            <CodeButton title="Webhook inbox" requests={[openInbox]} />
           </div>
           <p className="text-muted">
             Or send the events to your own server. Use a URL that accepts POST requests. The response contains

@@ -1,5 +1,6 @@
 import { Circle, CircleAlert, CircleCheck, LoaderCircle } from 'lucide-react';
 import { type BulkAction, type Outcome, useBulkRun } from '../client/bulk.ts';
+import { type ApiRequest, writeRequest } from '../client/request.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Progress } from './progress.tsx';
@@ -36,6 +37,10 @@ export function BulkDialog<Row extends { readonly id: string }>(props: BulkDialo
         if (!isRunning) onClose(hasRun);
       }}
       title={hasRun ? `${action.label}: ${things}` : `${action.label} ${things}?`}
+      code={requestOf(action, allowed)}
+      codeNote={
+        allowed.length > 1 ? `The request for the first of ${things}. Send one for each of them.` : undefined
+      }
       footer={
         isRunning ? (
           <Button onClick={stop}>Stop</Button>
@@ -86,6 +91,13 @@ export function BulkDialog<Row extends { readonly id: string }>(props: BulkDialo
       </ul>
     </Dialog>
   );
+}
+
+/** The request for the first row; undefined for actions without an API operation. */
+function requestOf<Row>(action: BulkAction<Row>, [first]: readonly Row[]): ApiRequest | undefined {
+  if (first === undefined) return undefined;
+  const { path, body } = action.request(first);
+  return writeRequest(path, body) ?? undefined;
 }
 
 const icons = {

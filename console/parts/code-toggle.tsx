@@ -11,9 +11,13 @@ export interface CodeToggle {
 
 /**
  * A button and the panel that it opens: the code of the request that a form will send. `null` is a request that is not
- * complete yet; `undefined` is a form without an API operation, which has no button.
+ * complete yet; `undefined` is a form without an API operation, which has no button. The note says how the form differs from the code.
  */
-export function useCodeToggle(request: ApiRequest | null | undefined, title: string): CodeToggle {
+export function useCodeToggle(
+  request: ApiRequest | null | undefined,
+  title: string,
+  note?: string,
+): CodeToggle {
   const [isOpen, setOpen] = useState(false);
   const panelId = useId();
   if (request === undefined) return { button: null, panel: null };
@@ -30,7 +34,8 @@ export function useCodeToggle(request: ApiRequest | null | undefined, title: str
       </Button>
     ),
     panel: isOpen ? (
-      <div id={panelId} className="min-w-0">
+      <div id={panelId} className="flex min-w-0 flex-col gap-2">
+        {note === undefined ? null : <p className="text-sm text-muted">{note}</p>}
         {request === null ? (
           <p className="flex h-9 items-center text-sm text-muted">
             Fill in the required fields to see the request.

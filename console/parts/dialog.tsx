@@ -29,6 +29,8 @@ export interface DialogProps {
   readonly problem?: ApiProblem | null;
   /** The request that the form sends, shown as code: `code={write.request(body)}`. */
   readonly code?: ApiRequest | null | undefined;
+  /** Above the code: how it differs from what the form does. */
+  readonly codeNote?: string | undefined;
   /** Replaces the form's footer. */
   readonly footer?: ReactNode;
   readonly children: ReactNode;
@@ -68,7 +70,7 @@ export function Dialog(props: DialogProps) {
   } = props;
   const formId = useId();
   const returnFocus = useReturnFocus(isOpen);
-  const code = useCodeToggle(props.code, title);
+  const code = useCodeToggle(props.code, title, props.codeNote);
   return (
     <RadixDialog.Root open={isOpen} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>

@@ -16,10 +16,30 @@ const dialogOf = (page: Page) => page.getByRole('dialog');
 const button = (place: Page | Locator, name: string) => place.getByRole('button', { name, exact: true });
 /** The shown sample. */
 const codeOf = (place: Page | Locator) => place.getByRole('tabpanel').locator('code');
+/** A dialog, or the confirmation of an action. */
+const layerOf = (page: Page) => page.locator('[role=dialog], [role=alertdialog]');
+
+/** Shows the code of the open dialog, and waits until it has these parts. */
+async function expectCode(page: Page, ...parts: readonly string[]): Promise<void> {
+  await button(layerOf(page), 'Code').click();
+  await expectSample(page, parts);
+}
+
+async function expectSample(page: Page, parts: readonly string[]): Promise<void> {
+  for (const part of parts) await expect.poll(() => codeOf(layerOf(page)).innerText()).toContain(part);
+}
+
+async function cancel(page: Page): Promise<void> {
+  await button(layerOf(page), 'Cancel').click();
+  await layerOf(page).waitFor({ state: 'detached' });
+}
 
 describeInBrowser('code and runs', () => {
   const suite = useConsole({
-    organizations: ['Forms', 'Start', 'Inbox', 'Records', 'Viewer', 'Clock', 'Edit', 'Similar', 'Requests'],
+    organizations: [
+      ...['Forms', 'Start', 'Inbox', 'Records', 'Viewer', 'Clock', 'Edit', 'Similar', 'Requests'],
+      ...['Empty', 'Features', 'Actions', 'Hooks', 'Bulk', 'Again'],
+    ],
   });
 
   test('a form shows the code of its request while it is filled in, and creates that record', async (context) => {
@@ -68,6 +88,35 @@ describeInBrowser('code and runs', () => {
     await events.getByRole('link', { name: 'payment.captured' }).waitFor();
     await page.getByRole('heading', { name: /^Create the first payment\s*Done$/ }).waitFor();
     await expectAccessible(page, 'the quick start after a run', { except: ['region'] });
+    await button(page, 'Run: Create a webhook').click();
+    await page.getByRole('heading', { name: /^Receive events with a webhook\s*Done$/ }).waitFor();
+    expect(await suite.organization('Start').api.list('webhooks')).toMatchObject([
+      { url: 'http://127.0.0.1:9000/webhooks', status: 'enabled' },
+    ]);
+  });
+
+  test('the empty overview runs its request and then shows the payment', async (context) => {
+    const page = await suite.open(context, 'developer', 'Empty', '');
+    await button(page, 'Run: Create a payment').click();
+    await page.getByRole('link', { name: 'payment.created' }).first().waitFor();
+    expect(await suite.organization('Empty').api.list('payments')).toMatchObject([{ amount: 1250 }]);
+  });
+
+  test('the examples of the sandbox features run', async (context) => {
+    const { api } = suite.organization('Features');
+    const page = await suite.open(context, 'developer', 'Features', 'start');
+    await page.getByText('its request appears here while it is pending').waitFor();
+    const { id } = await api.post('payments', payment);
+    await button(page, 'Run: Advance a payment until it is settled').click();
+    await expect.poll(async () => (await api.get(`payments/${id}`)).status).toBe('settled');
+    await button(page, 'Run: Create a payment that is declined').click();
+    await expect.poll(() => api.list('payments')).toHaveLength(2);
+    await button(page, 'Run: Advance the clock by a week').click();
+    await expect.poll(async () => (await api.get('clock')).offsetSeconds).toBeGreaterThan(600_000);
+    const [declined] = await api.list('payments');
+    expect(declined).toMatchObject({ failure: { code: 'insufficient_funds' } });
+    await page.setViewportSize(phone);
+    await expectNoOverflow(page, 'the quick start on a phone');
   });
 
   test('the quick start opens the webhook inbox with one click', async (context) => {
@@ -176,5 +225,162 @@ describeInBrowser('code and runs', () => {
     expect(await clipboardOf(page)).toContain('"amount": 1250');
     await page.getByRole('tab', { name: 'Python' }).click();
     await codeOf(page).getByText('urllib.request.urlopen').waitFor();
+  });
+
+  test('a logged write is sent again after a confirmation, unless the log has redacted it', async (context) => {
+    const { api } = suite.organization('Again');
+    const { requestId } = await api.post('payments', { ...payment, reference: 'twice' });
+    const { requestId: redacted } = await api.post('webhooks', {
+      ...{ url: 'http://127.0.0.1:9/hook', headers: { 'x-tenant': 'acme' } },
+    });
+    const page = await suite.open(context, 'developer', 'Again', `requests/${requestId}`);
+    const resend = button(page, 'Resend: This request');
+    await step('confirm', async () => {
+      await resend.click();
+      await expectAccessible(page, 'the question before a request is sent again', { except: ['region'] });
+      await cancel(page);
+      expect(await api.list('payments')).toHaveLength(1);
+      await resend.click();
+      await button(layerOf(page), 'Resend').click();
+      await page.getByLabel('Events', { exact: true }).getByText('payment.created').waitFor();
+      const created = await api.list('payments');
+      expect(created.map(({ reference }) => reference)).toEqual(['twice', 'twice']);
+    });
+    await step('a redacted request, and a viewer', async () => {
+      for (const [who, id] of [
+        ['developer', redacted],
+        ['viewer', requestId],
+      ] as const) {
+        const other = await suite.open(context, who, 'Again', `requests/${id}`);
+        await codeOf(other).getByText('curl').first().waitFor();
+        expect(await other.getByRole('button', { name: /^(Resend|Run)/ }).count(), who).toBe(0);
+      }
+    });
+  });
+
+  test('the actions of a payment show their code, in three languages', async (context) => {
+    const { api } = suite.organization('Actions');
+    const { id } = await api.post('payments', { ...payment, captureMethod: 'manual' });
+    await api.post(`payments/${id}/advance`, { to: 'authorized' });
+    const page = await suite.open(context, 'developer', 'Actions', `payments/${id}`);
+    const choose = async (name: string) => {
+      await button(page, 'Actions').click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    await step('capture', async () => {
+      await choose('Capture…');
+      await layerOf(page).getByLabel('Amount').fill('12.50');
+      await expectCode(page, `developer_api_payments/${id}/advance`, '"action": "capture"', '"amount": 1250');
+      await button(layerOf(page), 'Capture').click();
+      await page.getByText('Payment captured').waitFor();
+    });
+    await step('refund', async () => {
+      await choose('Refund…');
+      await layerOf(page).getByLabel('Amount').fill('2.50');
+      await expectCode(page, `developer_api_payments/${id}/refund'`, '"amount": 250');
+      for (const [language, ...parts] of [
+        ['TypeScript', `sandbank.payments.refund('${id}', { amount: 250 })`],
+        ['Python', `developer_api_payments/${id}/refund"`, 'json.dumps({"amount": 250})'],
+        ['curl', 'curl -X POST'],
+      ] as const) {
+        await layerOf(page).getByRole('tab', { name: language }).click();
+        await expectSample(page, parts);
+      }
+      await cancel(page);
+    });
+    await step('dispute', async () => {
+      await choose('Dispute…');
+      await expectCode(page, `developer_api_payments/${id}/advance`, '"action": "dispute"');
+    });
+  });
+
+  test('the forms of other records show their code', async (context) => {
+    const forms: readonly (readonly [
+      path: string,
+      name: string,
+      field: string | null,
+      text: string,
+      ...parts: string[],
+    ])[] = [
+      ['customers', 'Create customer', 'Name', 'Ada', 'developer_api_customers', '"name": "Ada"'],
+      ['transfers', 'Create transfer', 'Amount', '5', 'developer_api_transfers', '"sourceAmount": 500'],
+      [
+        'webhooks',
+        'Create webhook',
+        'URL',
+        'http://127.0.0.1:9/hook',
+        'developer_api_webhooks',
+        '127.0.0.1:9/hook',
+      ],
+      ['faults', 'Create fault plan', null, '', 'developer_api_fault_plans', '"on": "requests"'],
+    ];
+    const page = await suite.open(context, 'owner', 'Forms', 'organization');
+    await button(page, 'Reset organization…').click();
+    await expectCode(page, 'developer_api_reset');
+    await layerOf(page).getByText('It requires a key that may reset the organization.').waitFor();
+    for (const [path, name, field, text, ...parts] of forms) {
+      await page.goto(`/console/${suite.organization('Forms').id}/${path}`);
+      await button(page, name).first().click();
+      if (field !== null) await layerOf(page).getByRole('textbox', { name: field }).first().fill(text);
+      await expectCode(page, ...parts);
+    }
+  });
+
+  test('the pages of a webhook and of an inbox show the code of their buttons, and run it', async (context) => {
+    const { api } = suite.organization('Hooks');
+    const { id } = await api.post('webhooks', { url: 'http://127.0.0.1:9/hook' });
+    const inbox = await api.post('webhook_inbox');
+    const page = await suite.open(context, 'developer', 'Hooks', `webhooks/${inbox.id}/inbox`);
+    const dialog = dialogOf(page);
+    await step('the inbox', async () => {
+      await button(page, 'Code').click();
+      await dialog.getByLabel('Request').selectOption('Behavior: fail');
+      await expectNoOverflow(page, 'the code of an inbox');
+      await button(dialog, 'Run: Behavior: fail').click();
+      await page.getByText('Each attempt fails with 500 and is retried.').waitFor();
+      expect((await api.get(`webhooks/${inbox.id}`)).inbox).toMatchObject({ responseStatus: 500 });
+    });
+    await step('the webhook', async () => {
+      await page.goto(page.url().replace(`${inbox.id}/inbox`, id));
+      // The card that examines the receiver has another one.
+      await button(page, 'Code').first().click();
+      await dialog.getByLabel('Request').selectOption('Disable webhook');
+      await button(dialog, 'Run: Disable webhook').click();
+      await dialog.getByText('200', { exact: true }).waitFor();
+      expect(await api.get(`webhooks/${id}`)).toMatchObject({ status: 'disabled' });
+      await button(dialog, 'Close').click();
+    });
+    const choose = async (name: string) => {
+      await button(page, 'More actions').click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    await step('rotate and delete', async () => {
+      await choose('Rotate secret…');
+      await expectCode(page, `${id}/rotate_secret`, '"overlapSeconds": 86400');
+      await cancel(page);
+      await choose('Delete…');
+      await expectCode(page, `developer_api_webhooks/${id}/delete`);
+      await button(layerOf(page), 'Delete webhook').click();
+      await page.getByText('Webhook deleted').waitFor();
+      expect(await api.get(`webhooks/${id}`)).toMatchObject({ status: 'deleted' });
+    });
+  });
+
+  test('an action on several rows shows the code of one', async (context) => {
+    const { api } = suite.organization('Bulk');
+    for (const reference of ['order-1', 'order-2']) {
+      const { id } = await api.post('payments', { ...payment, reference, captureMethod: 'manual' });
+      await api.post(`payments/${id}/advance`, { to: 'authorized' });
+    }
+    const page = await suite.open(context, 'developer', 'Bulk', 'payments');
+    await page.getByRole('checkbox', { name: 'Select all rows of this page' }).click();
+    await button(page.getByRole('region', { name: 'Selection' }), 'Capture').click();
+    const [first] = await api.list('payments');
+    await expectCode(page, `developer_api_payments/${first?.id}/advance`, '"action": "capture"');
+    await dialogOf(page).getByText('The request for the first of 2 payments.').waitFor();
+    await expectAccessible(page, 'the code of an action on several rows', { except: ['region'] });
+    await button(dialogOf(page), 'Capture 2 payments').click();
+    await dialogOf(page).getByText('2 captured').waitFor();
+    expect((await api.list('payments')).map(({ status }) => status)).toEqual(['captured', 'captured']);
   });
 });

@@ -3,7 +3,10 @@ import { useState } from 'react';
 import type { BulkAction } from '../../client/bulk.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList, useWrite } from '../../client/queries.ts';
+import { readRequest } from '../../client/request.ts';
 import { useSelection } from '../../client/selection.ts';
+import { CodeButton } from '../../code/code-button.tsx';
+import type { NamedRequest } from '../../code/requests-dialog.tsx';
 import { useAllowed } from '../../frame/session.tsx';
 import type { FaultPlan, FaultPlanStatus } from '../../generated/shapes.ts';
 import { Anchor } from '../../parts/anchor.tsx';
@@ -43,7 +46,12 @@ export function FaultPlanList() {
       <PageHeader
         title="Faults"
         description="Failures on demand for this application: slow, rejected or lost requests, and duplicate, late or missing webhooks."
-        actions={isEmpty ? undefined : button}
+        actions={
+          <>
+            <CodeButton title="Faults" requests={faultRequests(filters.status, list.rows[0]?.id)} />
+            {isEmpty ? null : button}
+          </>
+        }
       />
       {isEmpty ? null : (
         <FilterBar
@@ -87,6 +95,23 @@ export function FaultPlanList() {
       {ending === null ? null : <EndPlan plan={ending} onClose={() => setEnding(null)} />}
     </>
   );
+}
+
+/** The list, and the newest plan as an example. */
+function faultRequests(status: string | undefined, id: string | undefined): readonly NamedRequest[] {
+  const path = 'developer_api_fault_plans';
+  return [
+    { label: 'List fault plans', request: readRequest(path, { status }) },
+    ...(id === undefined
+      ? []
+      : [
+          { label: 'Retrieve fault plan', request: readRequest(`${path}/${id}`) },
+          {
+            label: 'List affected requests',
+            request: readRequest('developer_api_requests', { faultPlanId: id }),
+          },
+        ]),
+  ];
 }
 
 const bulkActions: readonly BulkAction<FaultPlan>[] = [

@@ -1,4 +1,4 @@
-import type { Limits } from '../../client/capabilities.ts';
+import type { Limits } from '../../client/limits.ts';
 import type { Webhook } from '../../generated/shapes.ts';
 import { durationText } from '../../parts/text.ts';
 

@@ -2,6 +2,7 @@ import { Navigate } from '@tanstack/react-router';
 import { Send, Settings2 } from 'lucide-react';
 import { useList, useRead, useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
+import { CodeButton } from '../../code/code-button.tsx';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { DeliveryDetail, DeliveryWithAttempts, WebhookDetail } from '../../generated/shapes.ts';
@@ -15,8 +16,10 @@ import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { ownerName, useApplications } from '../webhooks/applications.ts';
 import { DisabledBanner } from '../webhooks/disabled-banner.tsx';
+import { useRetrySchedules } from '../webhooks/retry-schedules.ts';
 import { InboxBehavior } from './behavior.tsx';
 import { InboxDeliveries } from './deliveries.tsx';
+import { inboxRequests } from './requests.ts';
 
 /** The inbox of an application: a webhook endpoint that Sandbank hosts. Shows what it receives, live. */
 export function InboxPage() {
@@ -44,7 +47,7 @@ export function InboxPage() {
             <Url url={data?.url} />
           </>
         }
-        actions={data?.status === 'deleted' ? undefined : <Actions id={id} />}
+        actions={data?.status === 'deleted' ? undefined : <Actions id={id} status={data?.status} />}
       />
       {problem && data === undefined ? <ProblemBanner problem={problem} onRetry={refresh} /> : null}
       {data === undefined && !problem ? <Skeleton className="h-64 w-full" /> : null}
@@ -69,14 +72,21 @@ function Url({ url }: { readonly url: string | undefined }) {
   );
 }
 
-function Actions({ id }: { readonly id: string }) {
+interface ActionsProps {
+  readonly id: string;
+  readonly status: WebhookDetail['status'] | undefined;
+}
+
+function Actions({ id, status }: ActionsProps) {
   const { toast } = useToast();
+  const profiles = useRetrySchedules().map(({ value }) => value);
   const isAllowed = useAllowed('developer');
   const test = useWrite<DeliveryDetail>(`app/developer_api_webhooks/${id}/test`, {
     onFailed: ({ message }) => toast(message, { isBad: true }),
   });
   return (
     <>
+      <CodeButton title="Inbox" requests={inboxRequests(id, status, profiles)} />
       {isAllowed ? (
         <Button
           icon={<Send aria-hidden size={15} />}

@@ -1,20 +1,17 @@
 import { CreditCard } from 'lucide-react';
 import { useWrite } from '../../client/queries.ts';
-import { postRequest } from '../../client/request.ts';
 import { SamplesPanel } from '../../code/samples-panel.tsx';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Payment } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { useToast } from '../../parts/toast.tsx';
-
-const path = 'developer_api_payments';
-const sample = { amount: 1250, currency: 'EUR', autoAdvance: true } as const;
+import { createSamplePayment, samplePayment } from './requests.ts';
 
 /** Creates a payment that advances by itself, so that several events follow. */
 export function SamplePaymentButton({ isPrimary = false }: { readonly isPrimary?: boolean }) {
   const { toast } = useToast();
   const isAllowed = useAllowed('developer');
-  const create = useWrite<Payment>(`app/${path}`, {
+  const create = useWrite<Payment>('app/developer_api_payments', {
     onDone: () => toast('Sample payment created'),
     onFailed: ({ message }) => toast(message, { isBad: true }),
   });
@@ -24,7 +21,7 @@ export function SamplePaymentButton({ isPrimary = false }: { readonly isPrimary?
       variant={isPrimary ? 'primary' : 'plain'}
       icon={<CreditCard aria-hidden size={15} />}
       isBusy={create.isBusy}
-      onClick={() => void create.write(sample)}
+      onClick={() => void create.write(samplePayment)}
     >
       Create a sample payment
     </Button>
@@ -33,5 +30,5 @@ export function SamplePaymentButton({ isPrimary = false }: { readonly isPrimary?
 
 /** The same request as code. */
 export function SamplePaymentCode() {
-  return <SamplesPanel request={postRequest(path, sample)} title="Create a payment" />;
+  return <SamplesPanel request={createSamplePayment} title="Create a payment" />;
 }

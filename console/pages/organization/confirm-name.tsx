@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
-import type { ApiProblem } from '../../client/request.ts';
+import type { ApiProblem, ApiRequest } from '../../client/request.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 
@@ -14,13 +14,27 @@ export interface ConfirmNameProps {
   readonly isBusy: boolean;
   readonly onSubmit: (typed: string) => void;
   readonly onClose: () => void;
+  readonly code?: ApiRequest;
+  readonly codeNote?: string;
   /** More fields, above the name. */
   readonly children?: ReactNode;
 }
 
 /** Asks for the name of the organization before its records are deleted, so that nobody deletes those of another one. */
 export function ConfirmName(props: ConfirmNameProps) {
-  const { name, title, description, submitLabel, problem, isBusy, onSubmit, onClose, children } = props;
+  const {
+    name,
+    title,
+    description,
+    submitLabel,
+    problem,
+    isBusy,
+    onSubmit,
+    onClose,
+    code,
+    codeNote,
+    children,
+  } = props;
   const [typed, setTyped] = useState('');
   return (
     <Dialog
@@ -33,6 +47,8 @@ export function ConfirmName(props: ConfirmNameProps) {
       isBusy={isBusy}
       isDanger
       problem={problemOutsideFields(problem, ['name'])}
+      code={code}
+      codeNote={codeNote}
     >
       {children}
       <ConfirmNameField name={name} value={typed} onChange={setTyped} problem={problem} />

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
+import { postRequest } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Reset } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -48,6 +49,8 @@ export function ResetCard({ name }: { readonly name: string }) {
           isBusy={reset.isBusy}
           onSubmit={(typed) => void reset.write({ name: typed })}
           onClose={() => setConfirming(false)}
+          code={postRequest('developer_api_reset', {})}
+          codeNote="The API asks for no name. It requires a key that may reset the organization."
         />
       ) : null}
     </Card>

@@ -1,11 +1,9 @@
 import { KeyRound, Plus, Rocket } from 'lucide-react';
-import { postRequest } from '../../client/request.ts';
-import { SamplesPanel } from '../../code/samples-panel.tsx';
+import { RunnerPanel } from '../../code/runner-panel.tsx';
 import { useAllowed } from '../../frame/session.tsx';
 import { Anchor } from '../../parts/anchor.tsx';
 import { buttonClass } from '../../parts/button.tsx';
-
-const request = postRequest('developer_api_payments', { amount: 1250, currency: 'EUR', autoAdvance: true });
+import { createPayment } from '../start/requests.ts';
 
 /** The overview of an organization without records: the shortest way to the first one. */
 export function FirstPayment() {
@@ -14,11 +12,12 @@ export function FirstPayment() {
     <section className="mx-auto max-w-2xl rounded-lg border bg-surface px-5 py-6 sm:px-8">
       <h2 className="text-lg font-semibold">Create your first payment</h2>
       <p className="mt-1 text-muted">
-        Run this in a terminal, with an API key in <code className="font-mono text-sm">SANDBANK_API_KEY</code>
-        . The payment is authorized and captured automatically, and its statistics and events appear here.
+        {mayWrite ? 'Run this here, or in a terminal' : 'Run this in a terminal'} with an API key in{' '}
+        <code className="font-mono text-sm">SANDBANK_API_KEY</code>. The payment is authorized and captured
+        automatically, and its statistics and events appear here.
       </p>
       <div className="mt-4">
-        <SamplesPanel request={request} title="Create a payment" />
+        <RunnerPanel request={createPayment} title="Create a payment" />
       </div>
       <div className="mt-5 flex flex-wrap gap-2">
         <Anchor to="start" className={buttonClass('primary')}>

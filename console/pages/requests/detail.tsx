@@ -1,6 +1,10 @@
 import { Terminal } from 'lucide-react';
+import { useMemo } from 'react';
 import { copyText } from '../../client/clipboard.ts';
 import { useRead } from '../../client/queries.ts';
+import type { ApiRequest } from '../../client/request.ts';
+import { ScopeContext, useScope } from '../../client/scope.ts';
+import { Runner } from '../../code/runner.tsx';
 import SampleTabs from '../../code/sample-tabs.tsx';
 import { sampleOf } from '../../code/samples.ts';
 import { useRecordId } from '../../frame/params.ts';
@@ -20,7 +24,7 @@ import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { DocsLink, errorDocs } from '../docs-link.tsx';
 import { ActorName } from '../log/actor.tsx';
-import { apiRequestOf, formatDuration, recordIds, shortPath } from './logged-request.ts';
+import { apiRequestOf, canSendAgain, formatDuration, recordIds, shortPath } from './logged-request.ts';
 
 const parent = { to: 'requests', label: 'Requests' };
 
@@ -97,11 +101,42 @@ function Content({ request }: { readonly request: LoggedRequest }) {
             title="Code"
             description="With your own key in SANDBANK_API_KEY and a new Idempotency-Key. Replace the values that were redacted in the log."
           >
-            <SampleTabs request={apiRequest} title="This request" />
+            {canSendAgain(request) ? (
+              <Again request={apiRequest} applicationId={request.applicationId} />
+            ) : (
+              <SampleTabs request={apiRequest} title="This request" />
+            )}
           </Card>
         )}
       </div>
     </>
+  );
+}
+
+interface AgainProps {
+  readonly request: ApiRequest;
+  /** Null for a request to the whole organization. */
+  readonly applicationId: string | null;
+}
+
+/** The code with a button that sends the request again, in the application that it was sent to. */
+function Again({ request, applicationId }: AgainProps) {
+  const { orgId, appId } = useScope();
+  const scope = useMemo(() => ({ orgId, appId: applicationId ?? appId }), [orgId, appId, applicationId]);
+  const isWrite = request.method === 'POST';
+  return (
+    <ScopeContext value={scope}>
+      <Runner
+        title="This request"
+        request={request}
+        label={isWrite ? 'Resend' : 'Run'}
+        confirmation={
+          isWrite
+            ? 'Sends it again with your session and a new idempotency key, so it takes effect a second time.'
+            : undefined
+        }
+      />
+    </ScopeContext>
   );
 }
 

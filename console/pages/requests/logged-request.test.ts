@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LoggedRequest } from '../../generated/shapes.ts';
-import { apiRequestOf, formatDuration, recordIds, shortPath } from './logged-request.ts';
+import { apiRequestOf, canSendAgain, formatDuration, recordIds, shortPath } from './logged-request.ts';
 
 const request: LoggedRequest = {
   object: 'request',
@@ -70,4 +70,27 @@ test.each([
   [1234, '1,234 ms'],
 ])('%d ms is shown as %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
+});
+
+describe('a request can be sent again', () => {
+  const body = '{"amount":1,"currency":"EUR"}';
+
+  test.each<[what: string, fields: Partial<LoggedRequest>]>([
+    ['a write with its body', { requestBody: body }],
+    ['a read', { method: 'GET', query: '?limit=1' }],
+  ])('%s', (_, fields) => {
+    expect(canSendAgain({ ...request, ...fields })).toBe(true);
+  });
+
+  test.each<[what: string, fields: Partial<LoggedRequest>]>([
+    ['with a redacted secret', { requestBody: '{"secret":"[redacted]"}' }],
+    ['with a masked card number', { requestBody: '{"number":"************4242"}' }],
+    ['with a redacted query', { method: 'GET', query: '?token=%5Bredacted%5D' }],
+    ['with a body that was cut', { requestBody: '{"description":"aaaa' }],
+    ['without a stored body', { requestBody: null }],
+    ['of the event stream', { method: 'GET', path: '/_api/developer_api_webhook_events/stream' }],
+    ['of the console alone', { path: '/console/api/org_0/members', requestBody: '{}' }],
+  ])('not %s', (_, fields) => {
+    expect(canSendAgain({ ...request, ...fields })).toBe(false);
+  });
 });

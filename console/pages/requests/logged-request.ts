@@ -19,6 +19,25 @@ export function apiRequestOf(request: LoggedRequest): ApiRequest | undefined {
     : { method: 'GET', path, ...query };
 }
 
+const redacted = /\[redacted\]|%5Bredacted%5D|\*{8,}\d{4}/i;
+
+/** Whether the log has the request as it was sent: nothing is redacted, cut or missing. Event streams do not end. */
+export function canSendAgain(request: LoggedRequest): boolean {
+  const { method, path, query, requestBody } = request;
+  if (apiRequestOf(request) === undefined || path.endsWith('/stream')) return false;
+  if (redacted.test(`${path} ${query ?? ''} ${requestBody ?? ''}`)) return false;
+  return method !== 'POST' || isJson(requestBody ?? '');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const recordId = /\b(?:pay|cus|trf|rfd|dsp|whk|evt|dlv)_[0-7][0-9a-z]{25}\b/g;
 const recordsMax = 20;
 

@@ -1,73 +1,90 @@
 import { Clock3, Route, Zap } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { CopyButton } from '../../parts/copy-button.tsx';
+import { type ReactNode, useState } from 'react';
+import { type List, useRead } from '../../client/queries.ts';
+import { Runner } from '../../code/runner.tsx';
+import type { Payment } from '../../generated/shapes.ts';
+import { Skeleton } from '../../parts/skeleton.tsx';
 import { DocsLink } from '../docs-link.tsx';
+import { advanceClock, createDeclinedPayment, settlePayment } from './requests.ts';
 
-interface Feature {
-  readonly icon: ReactNode;
-  readonly title: string;
-  readonly description: string;
-  readonly example: string;
-  readonly docs: string;
-  readonly link: string;
-}
-
-const features: readonly Feature[] = [
-  {
-    icon: <Zap aria-hidden size={18} />,
-    title: 'Failures on demand',
-    description: 'Choose what the provider does: decline, dispute, delay a refund, report a wrong amount.',
-    example: '{"amount": 1250, "currency": "EUR", "scenario": "decline:insufficient_funds"}',
-    docs: '/docs/scenarios',
-    link: 'All scenarios',
-  },
-  {
-    icon: <Clock3 aria-hidden size={18} />,
-    title: 'Time travel',
-    description:
-      'Advance the clock: authorizations expire, payouts arrive and retries run, in order, before the call returns.',
-    example: 'POST developer_api_clock/advance {"seconds": 604800}',
-    docs: '/docs',
-    link: 'API reference',
-  },
-  {
-    icon: <Route aria-hidden size={18} />,
-    title: 'Every state on demand',
-    description:
-      'Run an action by name, or the next step of the scenario; an illegal action is rejected with the allowed ones.',
-    example: 'POST developer_api_payments/{id}/advance {"action": "capture"}',
-    docs: '/docs/states',
-    link: 'All states and transitions',
-  },
-];
-
-/** Features that live payment providers do not have. */
+/** Features that live payment providers do not have, each with a request that shows it. */
 export function FeatureCards() {
   return (
-    <section aria-labelledby="wonders">
-      <h2 id="wonders" className="mb-3 text-lg font-semibold">
+    <section aria-labelledby="features" className="max-w-5xl">
+      <h2 id="features" className="mb-3 text-lg font-semibold">
         Sandbox features
       </h2>
-      <div className="grid gap-4 lg:grid-cols-3">
-        {features.map(({ icon, title, description, example, docs, link }) => (
-          <div key={title} className="flex min-w-0 flex-col gap-3 rounded-lg border bg-surface p-4">
-            <h3 className="flex items-center gap-2 font-semibold">
-              <span className="text-accent">{icon}</span>
-              {title}
-            </h3>
-            <p className="text-muted">{description}</p>
-            <div className="mt-auto flex flex-col gap-2">
-              <div className="flex items-start gap-1 rounded-md border bg-sunken py-2 pr-1.5 pl-3">
-                <code className="min-w-0 flex-1 py-0.5 font-mono text-xs break-words">{example}</code>
-                <CopyButton text={example} what={`example of ${title}`} />
-              </div>
-              <DocsLink to={docs} className="self-start">
-                {link}
-              </DocsLink>
-            </div>
-          </div>
-        ))}
+      <div className="flex flex-col gap-4">
+        <Feature
+          icon={<Zap aria-hidden size={18} />}
+          title="Failures on demand"
+          description="Choose what the provider does: decline, dispute, delay a refund, report a wrong amount."
+          docs="/docs/scenarios"
+          link="All scenarios"
+        >
+          <Runner title="Create a payment that is declined" request={createDeclinedPayment} />
+        </Feature>
+        <Feature
+          icon={<Clock3 aria-hidden size={18} />}
+          title="Time travel"
+          description="Advance the clock: authorizations expire, payouts arrive and retries run, in order, before the call returns."
+          docs="/docs/clock"
+          link="The application clock"
+        >
+          <Runner title="Advance the clock by a week" request={advanceClock} />
+        </Feature>
+        <Feature
+          icon={<Route aria-hidden size={18} />}
+          title="Every state on demand"
+          description="Go straight to a state, or run one action by its name. An illegal action is rejected with the allowed ones."
+          docs="/docs/states"
+          link="All states and transitions"
+        >
+          <SettlePayment />
+        </Feature>
       </div>
     </section>
   );
+}
+
+interface FeatureProps {
+  readonly icon: ReactNode;
+  readonly title: string;
+  readonly description: string;
+  readonly docs: string;
+  readonly link: string;
+  readonly children: ReactNode;
+}
+
+function Feature({ icon, title, description, docs, link, children }: FeatureProps) {
+  return (
+    <div className="grid gap-x-8 gap-y-3 rounded-lg border bg-surface p-4 lg:grid-cols-[18rem_minmax(0,1fr)]">
+      <div className="flex flex-col items-start gap-2">
+        <h3 className="flex items-center gap-2 font-semibold">
+          <span className="text-accent">{icon}</span>
+          {title}
+        </h3>
+        <p className="text-muted">{description}</p>
+        <DocsLink to={docs}>{link}</DocsLink>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+/** With the first pending payment that the page has seen: after a run it is settled, and its response stays. */
+function SettlePayment() {
+  const { data, isLoading } = useRead<List<Payment>>('app/developer_api_payments', {
+    status: 'pending',
+    limit: 1,
+  });
+  const [id, setId] = useState<string>();
+  const pending = data?.data[0]?.id;
+  if (id === undefined && pending !== undefined) setId(pending);
+  if (isLoading) return <Skeleton className="h-40 w-full" />;
+  if (id === undefined)
+    return (
+      <p className="text-muted">Create a payment above: its request appears here while it is pending.</p>
+    );
+  return <Runner title="Advance a payment until it is settled" request={settlePayment(id)} />;
 }

@@ -30,6 +30,7 @@ export function DeleteWebhook({ webhook: { id, url }, onClose }: DeleteWebhookPr
       isBusy={remove.isBusy}
       problem={remove.problem}
       onConfirm={() => void remove.write({})}
+      code={remove.request({})}
     >
       <p>
         Nothing more is sent to <span className="font-mono text-sm break-all">{url}</span>: pending deliveries

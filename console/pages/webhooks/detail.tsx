@@ -1,6 +1,7 @@
 import { useFilters } from '../../client/filters.ts';
 import { useNow } from '../../client/now.ts';
 import { useRead } from '../../client/queries.ts';
+import { CodeButton } from '../../code/code-button.tsx';
 import { useRecordId } from '../../frame/params.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { WebhookDetail as Webhook } from '../../generated/shapes.ts';
@@ -19,6 +20,7 @@ import { ExamineReceiver } from './examine.tsx';
 import { HealthTiles } from './health.tsx';
 import { DeliveryHistory } from './history.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
+import { webhookRequests } from './requests.ts';
 import { useRetrySchedules } from './retry-schedules.ts';
 import { RevealSecretButton } from './reveal-secret.tsx';
 import { AttemptStatistics } from './statistics-charts.tsx';
@@ -43,7 +45,10 @@ export function WebhookDetail() {
         description={
           <>
             {data?.description ? <p>{data.description}</p> : null}
-            <IdText id={id} what="webhook id" />
+            <div className="flex flex-wrap items-center gap-x-4">
+              <IdText id={id} what="webhook id" />
+              <CodeButton title="Webhook" requests={webhookRequests(id, data?.status)} />
+            </div>
           </>
         }
         actions={

@@ -1,4 +1,5 @@
-import { type Limits, useLimits } from '../../client/capabilities.ts';
+import { useLimits } from '../../client/capabilities.ts';
+import type { Limits } from '../../client/limits.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import type { Application, RetryProfile, Webhook } from '../../generated/shapes.ts';
 import { Field, Input, isAbout } from '../../parts/field.tsx';

@@ -2,7 +2,9 @@ import { Plus, Webhook as WebhookIcon } from 'lucide-react';
 import type { BulkAction } from '../../client/bulk.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
+import { readRequest } from '../../client/request.ts';
 import { useSelection } from '../../client/selection.ts';
+import { CodeButton } from '../../code/code-button.tsx';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Application, Webhook, WebhookStatus } from '../../generated/shapes.ts';
 import { BulkBar } from '../../parts/bulk-bar.tsx';
@@ -18,6 +20,7 @@ import { ownerName, useApplications } from './applications.ts';
 import { CreateWebhook } from './create.tsx';
 import { HealthCell } from './health.tsx';
 import { OpenInboxButton } from './open-inbox.tsx';
+import { openInbox } from './requests.ts';
 import { SubscribedEvents } from './subscribed-events.tsx';
 
 export function WebhookList() {
@@ -42,6 +45,13 @@ export function WebhookList() {
         actions={
           isAllowed && !isEmpty ? (
             <>
+              <CodeButton
+                title="Webhooks"
+                requests={[
+                  { label: 'List webhooks', request: readRequest('developer_api_webhooks', filters) },
+                  openInbox,
+                ]}
+              />
               <OpenInboxButton />
               {button}
             </>

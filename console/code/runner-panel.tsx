@@ -1,0 +1,14 @@
+import { lazy, Suspense } from 'react';
+import { Skeleton } from '../parts/skeleton.tsx';
+import type { RunnerProps } from './runner.tsx';
+
+const Runner = lazy(async () => ({ default: (await import('./runner.tsx')).Runner }));
+
+/** A request as code with a button that sends it, loaded when it is shown. */
+export function RunnerPanel(props: RunnerProps) {
+  return (
+    <Suspense fallback={<Skeleton className="h-40 w-full" />}>
+      <Runner {...props} />
+    </Suspense>
+  );
+}
