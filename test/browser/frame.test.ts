@@ -1,22 +1,28 @@
 /** What is around every page: shortcuts, the palette, badges of the sidebar, the header, and JSON. */
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   clipboardOf,
   describeInBrowser,
+  expectAccessible,
   expectNoOverflow,
   phone,
   step,
   untilLoaded,
+  untilStill,
+  waitMs,
 } from '../support/browser.ts';
 import { openReceiver } from '../support/receiver.ts';
+import type { Body } from './api.ts';
 import { useConsole } from './console.ts';
 
 const money = { amount: 1_250, currency: 'EUR' };
 const longName = 'Coffee Roasters of the North';
 
 describeInBrowser('the frame', () => {
-  const suite = useConsole({ organizations: ['Shortcuts', 'Palette', 'Badges', 'Json', longName] });
+  const suite = useConsole({
+    organizations: ['Shortcuts', 'Palette', 'Badges', 'Json', 'Switcher', longName],
+  });
   const navigation = (page: Page) => page.getByRole('navigation', { name: 'Main' });
 
   test('? lists the shortcuts, and g p goes to the payments', async (context) => {
@@ -75,6 +81,51 @@ describeInBrowser('the frame', () => {
     await step('create a payment', async () => {
       await choose('create pay', 'Create payment');
       await page.getByRole('dialog', { name: 'Create payment' }).waitFor();
+    });
+  });
+
+  test('the switcher finds one of many applications with the keyboard', async (context) => {
+    const { id } = suite.organization('Switcher');
+    const owner = suite.session('owner');
+    const names = Array.from({ length: 11 }, (_, index) => `Shop ${index + 1}`);
+    for (const name of names) await owner.post(`${id}/applications`, { name });
+    const page = await suite.open(context, 'developer', 'Switcher', 'customers');
+    const trigger = page.getByRole('button', { name: /^Organization and application: / });
+    const panel = page.getByRole('dialog', { name: 'Organization and application' });
+    const options = panel.getByRole('option');
+    const search = panel.getByRole('combobox').and(page.locator(':focus'));
+    await step('it lists all applications with a dot, in a bounded height', async () => {
+      await trigger.press('Enter');
+      await search.waitFor();
+      expect(await panel.getByRole('group', { name: 'Application' }).getByRole('option').count()).toBe(12);
+      expect(await options.locator('[class*=bg-dot-]').count()).toBe(12);
+      expect((await panel.boundingBox())?.height).toBeLessThan(500);
+      await untilStill(page);
+      await expectAccessible(page, 'the switcher with many applications', { except: ['region'] });
+    });
+    await step('Escape returns the focus to the button', async () => {
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
+      await trigger.and(page.locator(':focus')).waitFor();
+    });
+    await step('type, choose with the arrow keys and Enter', async () => {
+      await trigger.press('Enter');
+      await search.waitFor();
+      await page.keyboard.type('shop 1');
+      await vi.waitFor(async () => expect(await options.count()).toBe(3), waitMs);
+      const target = panel.getByRole('option', { name: 'Shop 11' });
+      for (let stop = 0; stop < 3 && (await target.getAttribute('aria-selected')) !== 'true'; stop += 1)
+        await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await panel.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: /^Organization and application: .*Shop 11/ }).waitFor();
+    });
+    await step('a page of the application shows it: its key is created there', async () => {
+      await navigation(page).getByRole('link', { name: 'API keys' }).click();
+      await page.getByText('No API keys yet').waitFor();
+      const applications = (await owner.get(`${id}/applications?limit=100`)).data as readonly Body[];
+      const chosen = applications.find(({ name }) => name === 'Shop 11');
+      expect(new URL(page.url()).searchParams.get('app')).toBe(chosen?.id);
     });
   });
 
