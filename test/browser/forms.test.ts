@@ -27,7 +27,7 @@ describeInBrowser('forms', () => {
     // These forms begin complete: a wrong text is typed first.
     ['faults', ['Create fault plan'], 'Create fault plan', /^Count/, 'many'],
     ['events', ['Create event'], 'Create event', /^Data/, '{'],
-    ['members', ['Invite member'], 'Create and copy link', /^Email/, 'nobody'],
+    ['members', ['Invite'], 'Create and copy link', /^Email/, 'nobody'],
     ['keys', ['Actions for Checkout', 'Edit…'], 'Save', /^Name/, ''],
   ] as const;
 
