@@ -189,7 +189,7 @@ describeInBrowser('fast-forward', () => {
     });
   });
 
-  test('an error is shown once, in the words of the console, and cleared by the next success', async (context) => {
+  test('an error is shown once, with readable times, and cleared by the next success', async (context) => {
     const { api } = suite.organization('Errors');
     const page = await suite.open(context, 'developer', 'Errors', 'customers');
     // A paused page does not notice that the API moves the clock.
