@@ -95,7 +95,7 @@ describeInBrowser('the frame', () => {
     });
   });
 
-  test('the keys of every page and of lists have their effect', async (context) => {
+  test('the keys of every page have their effect', async (context) => {
     const { api } = suite.organization('Keys');
     for (const reference of ['first', 'second']) await api.post('payments', { ...money, reference });
     const page = await suite.open(context, 'developer', 'Keys', 'payments');
@@ -116,19 +116,6 @@ describeInBrowser('the frame', () => {
         await pressEscape(page.getByRole('dialog', { name: 'Search and commands' }));
         await page.getByRole('dialog').waitFor({ state: 'detached' });
       }
-    });
-    await step('x selects, Shift X extends, b goes to the actions, Esc clears', async () => {
-      const bar = page.getByRole('region', { name: /selected|Selection/i });
-      await row('third').getByRole('link').first().focus();
-      await page.keyboard.press('x');
-      await page.getByText('1 selected').first().waitFor();
-      await row('first').getByRole('link').first().focus();
-      await page.keyboard.press('Shift+X');
-      await page.getByText('3 selected').first().waitFor();
-      await page.keyboard.press('b');
-      await bar.locator(':focus').waitFor();
-      await page.keyboard.press('Escape');
-      await page.getByText('3 selected').first().waitFor({ state: 'detached' });
     });
   });
 
