@@ -87,6 +87,13 @@ const graphics: Readonly<Record<string, readonly string[]>> = {
   warn: ['ground', 'surface', 'raised'],
   note: ['surface', 'raised'],
   'bad-solid': ['raised', 'surface'],
+  // The dots of applications, in the header and in its menu.
+  ...Object.fromEntries(
+    ['red', 'orange', 'olive', 'green', 'teal', 'blue', 'violet', 'pink'].map((name) => [
+      `dot-${name}`,
+      ['ground', 'raised', 'hover'],
+    ]),
+  ),
 };
 
 /** Colors that carry no information: lines between rows and around cards, and the layer behind a dialog. */

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ClockReading, formatInstant, formatPast, formatRelative, formatStamp, timeAt } from './now.ts';
+import {
+  type ClockReading,
+  formatInstant,
+  formatPast,
+  formatRelative,
+  formatStamp,
+  timeAt,
+  withShownTimes,
+} from './now.ts';
 
 const now = Date.parse('2026-09-30T14:05:09.500Z');
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
@@ -122,4 +130,12 @@ describe('a past instant', () => {
   ])('%d ms from now is %s', (distance, text) => {
     expect(formatPast(now + distance, now)).toBe(text);
   });
+});
+
+test('the instants of a message are shown like all times, and other texts stay', () => {
+  const message = 'The clock is at 2026-09-30T14:05:09.500Z and cannot go back to 2026-09-01T00:00:00Z.';
+  expect(withShownTimes(message)).toBe(
+    'The clock is at 30 Sept 2026, 14:05:09 UTC and cannot go back to 1 Sept 2026, 00:00:00 UTC.',
+  );
+  expect(withShownTimes('Send a date such as 2026-09-30.')).toBe('Send a date such as 2026-09-30.');
 });

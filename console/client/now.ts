@@ -90,6 +90,13 @@ export function formatInstant(instantMs: number, precision: 'minute' | 'second' 
   return `${format('day', instantMs, shown)}, ${format(precision, instantMs, shown)} ${zoneLabel(instantMs, shown)}`;
 }
 
+/** A message of the server with its instants as the console shows times. */
+export function withShownTimes(message: string): string {
+  return message.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (text) =>
+    formatInstant(Date.parse(text)),
+  );
+}
+
 /** '30 Sept 2026'. */
 export function formatDay(instantMs: number): string {
   return format('day', instantMs, zone());

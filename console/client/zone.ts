@@ -38,3 +38,8 @@ export function useZone(): Zone {
 
 /** 'Europe/Berlin', as the browser names it. */
 export const localZoneName = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** The name of the shown zone, for the labels of fields with a day or a time. */
+export function zoneName(): string {
+  return current === 'utc' ? 'UTC' : localZoneName;
+}

@@ -11,27 +11,23 @@ export function describeOffset({ status, offsetSeconds }: Pick<Clock, 'status' |
 // An advance takes a moment itself.
 const secondsShownMin = 2;
 
-/** '4 days, 2 hours ahead of real time'. Rounded to minutes: an advance by a day takes some seconds itself. */
+/** '4 days, 2 hours ahead of real time'. Rounded to the last unit that is shown: an advance by a day takes some seconds itself. */
 function distanceText(offsetSeconds: number): string {
   const seconds = Math.abs(offsetSeconds);
   const minutes = Math.round(seconds / 60);
-  const parts =
+  const hours = Math.round(seconds / 3_600);
+  const units: readonly (readonly [count: number, unit: string])[] =
     seconds < 60
-      ? [pluralize(seconds, 'second')]
-      : (
-          [
-            [Math.floor(minutes / 1_440), 'day'],
-            [Math.floor(minutes / 60) % 24, 'hour'],
+      ? [[seconds, 'second']]
+      : minutes < 1_440
+        ? [
+            [Math.floor(minutes / 60), 'hour'],
             [minutes % 60, 'minute'],
-          ] as const
-        )
-          .filter(([count]) => count > 0)
-          .slice(0, 2)
-          .map(([count, unit]) => pluralize(count, unit));
+          ]
+        : [
+            [Math.floor(hours / 24), 'day'],
+            [hours % 24, 'hour'],
+          ];
+  const parts = units.filter(([count]) => count > 0).map(([count, unit]) => pluralize(count, unit));
   return `${parts.join(', ')} ${offsetSeconds > 0 ? 'ahead of' : 'behind'} real time`;
-}
-
-/** The value of a `datetime-local` input as an instant in UTC; browsers omit the seconds when they are zero. */
-export function instantOfInput(text: string): string {
-  return `${text.length === 16 ? `${text}:00` : text}Z`;
 }

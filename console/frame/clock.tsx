@@ -3,20 +3,22 @@ import { lazy, Suspense, useContext, useEffect, useRef, useState } from 'react';
 import { ClockContext, formatInstant, formatStamp, useNow } from '../client/now.ts';
 import { useWrite } from '../client/queries.ts';
 import { postRequest, readRequest } from '../client/request.ts';
-import { localZoneName, setZone, useZone } from '../client/zone.ts';
+import { localZoneName, setZone, useZone, zoneName } from '../client/zone.ts';
 import { CodeButton } from '../code/code-button.tsx';
 import type { NamedRequest } from '../code/requests-dialog.tsx';
 import type { Clock, ClockAdvanced } from '../generated/shapes.ts';
 import { Button } from '../parts/button.tsx';
-import { ConfirmDialog } from '../parts/dialog.tsx';
+import { instantOfInput } from '../parts/day.ts';
 import { Field, Input, problemOutsideFields } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { Popover } from '../parts/popover.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { classes, pluralize } from '../parts/text.ts';
-import { describeOffset, instantOfInput } from './clock-offset.ts';
+import { describeOffset } from './clock-offset.ts';
 import { EffectList } from './effects.tsx';
+import { ResetClock } from './reset-clock.tsx';
 import { FastForwardSkeleton } from './schedule/fast-forward-skeleton.tsx';
 import { useAllowed } from './session.tsx';
 
@@ -98,12 +100,14 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
   const freeze = useWrite<Clock>('app/developer_api_clock/freeze');
   const resume = useWrite<Clock>('app/developer_api_clock/resume');
   const [isResetting, setResetting] = useState(false);
-  const reset = useWrite<Clock>('app/developer_api_clock/reset', { onDone: () => setResetting(false) });
   const [to, setTo] = useState('');
-  const isBusy = advance.isBusy || freeze.isBusy || resume.isBusy || reset.isBusy;
+  const isBusy = advance.isBusy || freeze.isBusy || resume.isBusy;
   const problem = problemOutsideFields(advance.problem, ['to']) ?? freeze.problem ?? resume.problem;
-  const start = (write: () => Promise<unknown>) => {
+  const clear = () => {
     for (const one of [advance, freeze, resume]) one.reset();
+  };
+  const start = (write: () => Promise<unknown>) => {
+    clear();
     void write();
   };
   return (
@@ -126,33 +130,37 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
         <>
           <div className="grid grid-cols-3 gap-2">
             {steps.map(({ label, seconds }) => (
-              <Button key={label} disabled={isBusy} onClick={() => start(() => advance.write({ seconds }))}>
+              <Button key={label} isInert={isBusy} onClick={() => start(() => advance.write({ seconds }))}>
                 {label}
               </Button>
             ))}
           </div>
-          <form
+          <Form
             className="flex items-start gap-2"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (to !== '') start(() => advance.write({ to: instantOfInput(to) }));
-            }}
+            isBusy={isBusy}
+            onSubmit={() => start(() => advance.write({ to: instantOfInput(to) }))}
           >
-            <Field label="Advance to (UTC)" problem={advance.problem} param="to" className="min-w-0 flex-1">
+            <Field
+              label={`Advance to (${zoneName()})`}
+              missing={instantOfInput(to) === '' ? 'Enter a time.' : undefined}
+              problem={advance.problem}
+              param="to"
+              className="min-w-0 flex-1"
+            >
               <Input
                 type="datetime-local"
                 value={to}
                 onChange={(event) => setTo(event.currentTarget.value)}
               />
             </Field>
-            <Button type="submit" disabled={isBusy || to === ''} className="mt-[1.625rem]">
+            <Button type="submit" isInert={isBusy} className="mt-[1.625rem]">
               Advance
             </Button>
-          </form>
+          </Form>
           <div className="grid grid-cols-2 gap-2">
             {clock.status === 'frozen' ? (
               <Button
-                disabled={isBusy}
+                isInert={isBusy}
                 icon={<Play aria-hidden size={15} />}
                 onClick={() => start(() => resume.write({}))}
               >
@@ -160,14 +168,14 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
               </Button>
             ) : (
               <Button
-                disabled={isBusy}
+                isInert={isBusy}
                 icon={<Snowflake aria-hidden size={15} />}
                 onClick={() => start(() => freeze.write({}))}
               >
                 Freeze
               </Button>
             )}
-            <Button disabled={isBusy} onClick={() => setResetting(true)}>
+            <Button isInert={isBusy} onClick={() => setResetting(true)}>
               Reset…
             </Button>
           </div>
@@ -196,18 +204,7 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
           onNavigate={onNavigate}
         />
       ) : null}
-      <ConfirmDialog
-        isOpen={isResetting}
-        onOpenChange={setResetting}
-        title="Reset to real time?"
-        confirmLabel="Reset clock"
-        isBusy={reset.isBusy}
-        problem={reset.problem}
-        onConfirm={() => void reset.write({})}
-        code={reset.request({})}
-      >
-        Resets the clock to the current time. Nothing is undone: records keep their timestamps.
-      </ConfirmDialog>
+      {isResetting ? <ResetClock onClose={() => setResetting(false)} onDone={clear} /> : null}
     </div>
   );
 }

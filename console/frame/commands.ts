@@ -2,52 +2,42 @@ import { useNavigate } from '@tanstack/react-router';
 import { useContext } from 'react';
 import { useLive } from '../client/live.tsx';
 import { ClockContext } from '../client/now.ts';
+import { type PageCommand, useOfferedCommands } from '../client/page-commands.ts';
 import { type List, useRead, useWrite } from '../client/queries.ts';
 import { useScope } from '../client/scope.ts';
 import { localZoneName, setZone, useZone } from '../client/zone.ts';
-import type { Application, Clock, ClockAdvanced } from '../generated/shapes.ts';
+import type { Application, Clock, ClockAdvanced, WebhookWithSecret } from '../generated/shapes.ts';
 import { pluralize } from '../parts/text.ts';
 import { useToast } from '../parts/toast.tsx';
-import { signOut, useAllowed, useSession } from './session.tsx';
+import { creations } from './pages.ts';
+import { signOut, useAllowed, useMayCreateOrganization, useSession } from './session.tsx';
 import { setTheme, useTheme } from './theme.ts';
 
-export interface PaletteCommand {
-  readonly label: string;
-  readonly run: () => void;
-}
-
-const creations: readonly (readonly [label: string, page: string, role: 'developer' | 'admin'])[] = [
-  ['Create payment', 'payments', 'developer'],
-  ['Create customer', 'customers', 'developer'],
-  ['Create transfer', 'transfers', 'developer'],
-  ['Create webhook', 'webhooks', 'developer'],
-  ['Create event', 'events', 'developer'],
-  ['Create fault', 'faults', 'developer'],
-  ['Create API key', 'keys', 'developer'],
-  ['Create application', 'applications', 'developer'],
-  ['Invite member', 'members', 'admin'],
-];
-
-/** Everything that the palette can do, for the role of the person. */
-export function useCommands(): readonly PaletteCommand[] {
+/** Everything that the palette can do, for the role of the person: first what the open page offers. */
+export function useCommands(onShortcuts: () => void): readonly PageCommand[] {
   const navigate = useNavigate();
   const { orgId } = useScope();
   const isDeveloper = useAllowed('developer');
   const isAdmin = useAllowed('admin');
   const { isPaused, setPaused, refresh } = useLive();
+  const offered = useOfferedCommands();
   const clock = useClockCommands();
+  const inbox = useInboxCommand();
+  const copies = useSnapshotCommands();
   const switches = useSwitchCommands();
   const theme = useTheme();
   const zone = useZone();
   const may = { developer: isDeveloper, admin: isAdmin };
   return [
+    ...offered,
     ...creations
-      .filter(([, , role]) => may[role])
-      .map(([label, page]) => ({
+      .filter(({ role }) => may[role])
+      .map(({ label, page }) => ({
         label,
         run: () => void navigate({ to: `/${orgId}/${page}`, search: { create: '1' } as never }),
       })),
-    ...(isDeveloper ? clock : []),
+    ...(isDeveloper ? [inbox, ...clock] : []),
+    ...(isAdmin ? copies : []),
     ...switches,
     {
       label: isPaused ? 'Resume live updates' : 'Pause live updates',
@@ -64,6 +54,7 @@ export function useCommands(): readonly PaletteCommand[] {
             ? { label: `Time zone: ${localZoneName}`, run: () => setZone('local') }
             : { label: 'Time zone: UTC', run: () => setZone('utc') },
         ]),
+    { label: 'Keyboard shortcuts', run: onShortcuts },
     { label: 'Documentation', run: () => void window.open('/docs', '_blank', 'noreferrer') },
     { label: 'Account', run: () => void navigate({ to: '/account' }) },
     { label: 'Sign out', run: () => void signOut() },
@@ -72,7 +63,7 @@ export function useCommands(): readonly PaletteCommand[] {
 
 const daySeconds = 86_400;
 
-function useClockCommands(): readonly PaletteCommand[] {
+function useClockCommands(): readonly PageCommand[] {
   const { toast } = useToast();
   const reading = useContext(ClockContext);
   const onFailed = ({ message }: { readonly message: string }) => toast(message, { isBad: true });
@@ -80,7 +71,7 @@ function useClockCommands(): readonly PaletteCommand[] {
     onDone: ({ happened }) => toast(`Clock advanced: ${pluralize(happened.length, 'event')} processed`),
     onFailed,
   });
-  const change = useWrite<Clock>('app/developer_api_clock/reset', {
+  const change = useWrite<Clock>('app/developer_api_clock/freeze', {
     onDone: ({ status }) => toast(`Clock ${status}`),
     onFailed,
   });
@@ -91,12 +82,41 @@ function useClockCommands(): readonly PaletteCommand[] {
     { label: 'Clock: advance 1 week', run: () => void advance.write({ seconds: 7 * daySeconds }) },
     isFrozen
       ? { label: 'Clock: resume', run: () => void change.write({}, 'app/developer_api_clock/resume') }
-      : { label: 'Clock: freeze', run: () => void change.write({}, 'app/developer_api_clock/freeze') },
-    { label: 'Clock: reset to real time', run: () => void change.write({}) },
+      : { label: 'Clock: freeze', run: () => void change.write({}) },
   ];
 }
 
-function useSwitchCommands(): readonly PaletteCommand[] {
+/** Opens the inbox of the application; the first time it is created. */
+function useInboxCommand(): PageCommand {
+  const { toast } = useToast();
+  const navigate = useNavigate();
+  const { orgId } = useScope();
+  const open = useWrite<WebhookWithSecret>('app/developer_api_webhook_inbox', {
+    onDone: ({ id }) => void navigate({ to: `/${orgId}/webhooks/${id}/inbox` }),
+    onFailed: ({ message }) => toast(message, { isBad: true }),
+  });
+  return { label: 'Open webhook inbox', run: () => void open.write({}) };
+}
+
+/** They lead to the page of the organization, with the dialog open. */
+function useSnapshotCommands(): readonly PageCommand[] {
+  const navigate = useNavigate();
+  const { orgId } = useScope();
+  const mayFork = useMayCreateOrganization();
+  const open = (dialog?: string) =>
+    void navigate({
+      to: `/${orgId}/organization`,
+      search: (dialog === undefined ? {} : { [dialog]: '1' }) as never,
+    });
+  return [
+    { label: 'Download snapshot', run: () => open() },
+    { label: 'Restore snapshot…', run: () => open('restore') },
+    ...(mayFork ? [{ label: 'Fork organization…', run: () => open('fork') }] : []),
+    { label: 'Reset organization…', run: () => open('reset') },
+  ];
+}
+
+function useSwitchCommands(): readonly PageCommand[] {
   const navigate = useNavigate();
   const { orgId, appId } = useScope();
   const { organizations } = useSession();

@@ -1,6 +1,7 @@
 import type { Effect } from '../generated/shapes.ts';
 import { Anchor, pageOf } from '../parts/anchor.tsx';
 import { sentenceCase } from '../parts/text.ts';
+import { Time } from '../parts/time.tsx';
 
 const shownMax = 50;
 
@@ -59,9 +60,9 @@ function Row({ item, onNavigate }: { readonly item: Effect; readonly onNavigate:
           {short}
         </Anchor>
       )}
-      <time dateTime={item.at} className="text-xs text-muted tabular-nums">
-        {item.at.slice(0, 16).replace('T', ' ')}
-      </time>
+      <span className="text-xs text-muted">
+        <Time at={item.at} />
+      </span>
     </li>
   );
 }

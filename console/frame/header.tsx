@@ -1,29 +1,31 @@
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import {
-  Building2,
   ChevronRight,
   ChevronsUpDown,
   LogOut,
   Menu as MenuIcon,
   Monitor,
   Moon,
-  Plus,
   Search,
-  Settings2,
   Sun,
   UserRound,
 } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
 import { useScope } from '../client/scope.ts';
 import { localZoneName, setZone, useZone } from '../client/zone.ts';
 import type { Application } from '../generated/shapes.ts';
 import { IconButton } from '../parts/button.tsx';
 import { Menu, MenuItem, MenuLabel, MenuRadioGroup, MenuSeparator } from '../parts/menu.tsx';
+import { Popover } from '../parts/popover.tsx';
 import { classes } from '../parts/text.ts';
+import { ApplicationDot } from './application-dot.tsx';
 import { ClockControl } from './clock.tsx';
 import { LiveControl } from './live-control.tsx';
 import { isOfApplication } from './pages.ts';
-import { signOut, useAllowed, usePerson, useSession } from './session.tsx';
+import { signOut, usePerson, useSession } from './session.tsx';
 import { setTheme, type ThemeChoice, useTheme } from './theme.ts';
+
+const Switcher = lazy(() => import('./switcher.tsx'));
 
 export interface HeaderProps {
   readonly applications: readonly Application[];
@@ -42,7 +44,7 @@ export function Header({ applications, selected, onDrawer, onSearch }: HeaderPro
         onClick={onDrawer}
         className="lg:hidden"
       />
-      <Switcher applications={applications} selected={selected} />
+      <SwitcherControl applications={applications} selected={selected} />
       <span
         className="rounded-sm bg-warn-soft px-1.5 py-0.5 text-xs font-semibold text-warn max-sm:hidden"
         title="No real money moves here"
@@ -78,18 +80,19 @@ export function Header({ applications, selected, onDrawer, onSearch }: HeaderPro
 
 const isApple = /Mac|iPhone|iPad/.test(navigator.platform);
 
-function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' | 'selected'>) {
+function SwitcherControl({ applications, selected }: Pick<HeaderProps, 'applications' | 'selected'>) {
   const { organizations } = useSession();
-  const mayCreate = useAllowed('developer');
   const { orgId } = useScope();
-  const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
   const organization = organizations.find(({ id }) => id === orgId);
   const section = useLocation({ select: ({ pathname }) => pathname.split('/').filter(Boolean)[1] ?? '' });
   const isWide = selected !== undefined && !isOfApplication(section);
-  const shown = applications.filter(({ status, id }) => status === 'active' || id === selected?.id);
   return (
-    <Menu
+    <Popover
       align="start"
+      label="Organization and application"
+      isOpen={isOpen}
+      onOpenChange={setOpen}
       trigger={
         <button
           type="button"
@@ -104,6 +107,9 @@ function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' |
               <span className="font-semibold text-warn sm:hidden">Sandbox</span>
             </span>
             <ChevronRight aria-hidden size={14} className="shrink-0 text-faint max-sm:hidden" />
+            {selected === undefined ? null : (
+              <ApplicationDot id={selected.id} className="mx-0.5 max-sm:hidden" />
+            )}
             <span
               className={classes(
                 'max-w-40 min-w-0 truncate max-sm:max-w-full',
@@ -117,46 +123,10 @@ function Switcher({ applications, selected }: Pick<HeaderProps, 'applications' |
         </button>
       }
     >
-      {shown.length > 0 ? (
-        <MenuRadioGroup
-          label="Application"
-          value={selected?.id ?? ''}
-          options={shown.map(({ id, name, status }) => ({
-            value: id,
-            label: status === 'archived' ? `${name} (archived)` : name,
-          }))}
-          // The open page may belong to the previous application, for example its keys: go to the overview.
-          onChange={(app) => void navigate({ to: `/${orgId}`, search: { app } as never })}
-        />
-      ) : null}
-      {mayCreate ? (
-        <MenuItem
-          icon={<Plus aria-hidden size={15} />}
-          onSelect={() => void navigate({ to: `/${orgId}/applications`, search: { create: '1' } as never })}
-        >
-          New application
-        </MenuItem>
-      ) : null}
-      <MenuSeparator />
-      <MenuRadioGroup
-        label="Organization"
-        value={orgId ?? ''}
-        options={organizations.map(({ id, name }) => ({ value: id, label: name }))}
-        onChange={(id) => void navigate({ to: `/${id}`, search: { app: undefined } as never })}
-      />
-      <MenuItem
-        icon={<Settings2 aria-hidden size={15} />}
-        onSelect={() => void navigate({ to: `/${orgId}/organization` })}
-      >
-        Organization settings
-      </MenuItem>
-      <MenuItem
-        icon={<Building2 aria-hidden size={15} />}
-        onSelect={() => void navigate({ to: '/welcome', search: { new: '1' } as never })}
-      >
-        New organization
-      </MenuItem>
-    </Menu>
+      <Suspense fallback={<div className="h-40" />}>
+        <Switcher applications={applications} selected={selected} onClose={() => setOpen(false)} />
+      </Suspense>
+    </Popover>
   );
 }
 

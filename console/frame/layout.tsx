@@ -89,6 +89,7 @@ function Shell({ applications, selected, isLoading, children }: ShellProps) {
   const isShown = !isLoading && (areStripsKnown || selected === undefined);
   const [isDrawerOpen, setDrawerOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const [isSheetOpen, setSheetOpen] = useState(false);
   return (
     <div className="lg:grid lg:grid-cols-[14.5rem_minmax(0,1fr)]">
       <a
@@ -125,8 +126,12 @@ function Shell({ applications, selected, isLoading, children }: ShellProps) {
           {children}
         </main>
       </div>
-      <Shortcuts onSearch={() => setPaletteOpen(true)} />
-      <PaletteHost isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
+      <Shortcuts isOpen={isSheetOpen} onOpenChange={setSheetOpen} onSearch={() => setPaletteOpen(true)} />
+      <PaletteHost
+        isOpen={isPaletteOpen}
+        onOpenChange={setPaletteOpen}
+        onShortcuts={() => setSheetOpen(true)}
+      />
     </div>
   );
 }

@@ -24,6 +24,8 @@ import {
 export interface NavigationItem {
   /** Path inside the organization; '' is the overview. */
   readonly to: string;
+  /** After `g` it goes to the page. */
+  readonly key: string;
   readonly label: string;
   readonly icon: LucideIcon;
   /** Works without an application. */
@@ -39,45 +41,45 @@ export const navigation: readonly (readonly [group: string, items: readonly Navi
   [
     'Home',
     [
-      { to: '', label: 'Overview', icon: LayoutDashboard },
-      { to: 'start', label: 'Quick start', icon: Rocket, isOfApplication: true },
+      { to: '', key: 'o', label: 'Overview', icon: LayoutDashboard },
+      { to: 'start', key: 's', label: 'Quick start', icon: Rocket, isOfApplication: true },
     ],
   ],
   [
     'Money',
     [
-      { to: 'payments', label: 'Payments', icon: CreditCard },
-      { to: 'refunds', label: 'Refunds', icon: Undo2 },
-      { to: 'disputes', label: 'Disputes', icon: ShieldAlert },
-      { to: 'customers', label: 'Customers', icon: Users },
-      { to: 'transfers', label: 'Transfers', icon: ArrowLeftRight },
+      { to: 'payments', key: 'p', label: 'Payments', icon: CreditCard },
+      { to: 'refunds', key: 'r', label: 'Refunds', icon: Undo2 },
+      { to: 'disputes', key: 'd', label: 'Disputes', icon: ShieldAlert },
+      { to: 'customers', key: 'c', label: 'Customers', icon: Users },
+      { to: 'transfers', key: 't', label: 'Transfers', icon: ArrowLeftRight },
     ],
   ],
   [
     'Accounting',
     [
-      { to: 'ledger', label: 'Ledger', icon: BookOpen },
-      { to: 'reconciliation', label: 'Reconciliation', icon: Scale },
+      { to: 'ledger', key: 'l', label: 'Ledger', icon: BookOpen },
+      { to: 'reconciliation', key: 'b', label: 'Reconciliation', icon: Scale },
     ],
   ],
   [
     'Developers',
     [
-      { to: 'webhooks', label: 'Webhooks', icon: Webhook, also: ['deliveries'] },
-      { to: 'events', label: 'Events', icon: Activity },
-      { to: 'requests', label: 'Requests', icon: ScrollText },
-      { to: 'faults', label: 'Faults', icon: Bug, isOfApplication: true },
-      { to: 'coverage', label: 'Coverage', icon: ListChecks },
-      { to: 'audit', label: 'Audit', icon: FileClock, isOrganizational: true },
+      { to: 'webhooks', key: 'w', label: 'Webhooks', icon: Webhook, also: ['deliveries'] },
+      { to: 'events', key: 'e', label: 'Events', icon: Activity },
+      { to: 'requests', key: 'q', label: 'Requests', icon: ScrollText },
+      { to: 'faults', key: 'f', label: 'Faults', icon: Bug, isOfApplication: true },
+      { to: 'coverage', key: 'v', label: 'Coverage', icon: ListChecks },
+      { to: 'audit', key: 'a', label: 'Audit', icon: FileClock, isOrganizational: true },
     ],
   ],
   [
     'Settings',
     [
-      { to: 'keys', label: 'API keys', icon: KeyRound, isOfApplication: true },
-      { to: 'applications', label: 'Applications', icon: Boxes, isOrganizational: true },
-      { to: 'members', label: 'Members', icon: UserRound, isOrganizational: true },
-      { to: 'organization', label: 'Organization', icon: Building2, isOrganizational: true },
+      { to: 'keys', key: 'k', label: 'API keys', icon: KeyRound, isOfApplication: true },
+      { to: 'applications', key: 'x', label: 'Applications', icon: Boxes, isOrganizational: true },
+      { to: 'members', key: 'm', label: 'Members', icon: UserRound, isOrganizational: true },
+      { to: 'organization', key: 'z', label: 'Organization', icon: Building2, isOrganizational: true },
     ],
   ],
 ];
@@ -101,3 +103,23 @@ const ofApplication = new Set(
 export function isOfApplication(section: string): boolean {
   return ofApplication.has(section);
 }
+
+export interface Creation {
+  readonly label: string;
+  /** The page whose `?create=1` opens the form. */
+  readonly page: string;
+  readonly role: 'developer' | 'admin';
+}
+
+/** The forms that the palette and the key `n` open; on a page without one, `n` creates a payment. */
+export const creations: readonly [Creation, ...Creation[]] = [
+  { label: 'Create payment', page: 'payments', role: 'developer' },
+  { label: 'Create customer', page: 'customers', role: 'developer' },
+  { label: 'Create transfer', page: 'transfers', role: 'developer' },
+  { label: 'Create webhook', page: 'webhooks', role: 'developer' },
+  { label: 'Create event', page: 'events', role: 'developer' },
+  { label: 'Create fault', page: 'faults', role: 'developer' },
+  { label: 'Create API key', page: 'keys', role: 'developer' },
+  { label: 'Create application', page: 'applications', role: 'developer' },
+  { label: 'Invite member', page: 'members', role: 'admin' },
+];

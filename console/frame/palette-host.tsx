@@ -4,7 +4,7 @@ import type { PaletteProps } from './palette.tsx';
 const Palette = lazy(() => import('./palette.tsx'));
 
 /** Listens for Ctrl-K and Cmd-K; loads the palette on first use. */
-export function PaletteHost({ isOpen, onOpenChange }: PaletteProps) {
+export function PaletteHost({ isOpen, onOpenChange, onShortcuts }: PaletteProps) {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
@@ -17,7 +17,7 @@ export function PaletteHost({ isOpen, onOpenChange }: PaletteProps) {
   if (!isOpen) return null;
   return (
     <Suspense fallback={null}>
-      <Palette isOpen={isOpen} onOpenChange={onOpenChange} />
+      <Palette isOpen={isOpen} onOpenChange={onOpenChange} onShortcuts={onShortcuts} />
     </Suspense>
   );
 }

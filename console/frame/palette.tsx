@@ -37,10 +37,12 @@ const hitPages: Readonly<Record<SearchHit['kind'], (id: string) => string>> = {
 export interface PaletteProps {
   readonly isOpen: boolean;
   readonly onOpenChange: (isOpen: boolean) => void;
+  /** Opens the list of keyboard shortcuts. */
+  readonly onShortcuts: () => void;
 }
 
 /** Finds pages and actions by name, and records by id, reference, name or email. */
-export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
+export default function Palette({ isOpen, onOpenChange, onShortcuts }: PaletteProps) {
   const [text, setText] = useState('');
   const query = useDebounced(text.trim(), 180);
   const { searchLengthMax } = useLimits();
@@ -61,7 +63,7 @@ export default function Palette({ isOpen, onOpenChange }: PaletteProps) {
     label.toLowerCase().includes(text.trim().toLowerCase());
   const pages = allPages.filter(matches);
   const isBlank = text.trim() === '';
-  const commands = useCommands()
+  const commands = useCommands(onShortcuts)
     .filter(matches)
     .slice(0, isBlank ? commandsWhileBlankMax : undefined);
   const recent = isBlank ? recentRecords(orgId ?? '') : [];

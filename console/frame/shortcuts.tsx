@@ -1,46 +1,43 @@
-import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useLive } from '../client/live.tsx';
 import { useScope } from '../client/scope.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { creations, navigation } from './pages.ts';
+import { useAllowed } from './session.tsx';
 
-/** After `g`: the first letter of most pages. */
-const goTo: Readonly<Record<string, readonly [page: string, label: string]>> = {
-  o: ['', 'Overview'],
-  p: ['payments', 'Payments'],
-  r: ['refunds', 'Refunds'],
-  d: ['disputes', 'Disputes'],
-  c: ['customers', 'Customers'],
-  t: ['transfers', 'Transfers'],
-  l: ['ledger', 'Ledger'],
-  w: ['webhooks', 'Webhooks'],
-  e: ['events', 'Events'],
-  q: ['requests', 'Requests'],
-  f: ['faults', 'Faults'],
-  a: ['audit', 'Audit'],
-  k: ['keys', 'API keys'],
-};
+const pages = navigation.flatMap(([, items]) => items);
 const sequenceMs = 1_500;
 
+export interface ShortcutsProps {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly onSearch: () => void;
+}
+
 /** Keyboard shortcuts of every page, and the sheet that lists them. */
-export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
-  const [isOpen, setOpen] = useState(false);
+export function Shortcuts({ isOpen, onOpenChange, onSearch }: ShortcutsProps) {
   const { orgId } = useScope();
   const { isPaused, setPaused, refresh } = useLive();
   const navigate = useNavigate();
+  const section = useLocation({ select: ({ pathname }) => pathname.split('/').filter(Boolean)[1] ?? '' });
+  const creation = creations.find(({ page }) => page === section) ?? creations[0];
+  const mayCreate = useAllowed(creation.role);
   const latest = useRef<(key: string, afterG: boolean) => boolean>(() => false);
   latest.current = (key, afterG) => {
     if (afterG) {
-      const page = goTo[key]?.[0];
-      if (page !== undefined) void navigate({ to: page === '' ? `/${orgId}` : `/${orgId}/${page}` });
-      return page !== undefined;
+      const to = pages.find((page) => page.key === key)?.to;
+      if (to !== undefined) void navigate({ to: to === '' ? `/${orgId}` : `/${orgId}/${to}` });
+      return to !== undefined;
     }
     const actions: Readonly<Record<string, () => void>> = {
-      '?': () => setOpen(true),
+      '?': () => onOpenChange(true),
       '/': onSearch,
       r: refresh,
       '.': () => setPaused(!isPaused),
-      n: () => void navigate({ to: `/${orgId}/payments`, search: { create: '1' } as never }),
+      ...(mayCreate
+        ? { n: () => void navigate({ to: `/${orgId}/${creation.page}`, search: { create: '1' } as never }) }
+        : {}),
     };
     actions[key]?.();
     return key in actions;
@@ -57,13 +54,13 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
     return () => window.removeEventListener('keydown', onKey);
   }, []);
   return (
-    <Dialog isOpen={isOpen} onOpenChange={setOpen} title="Keyboard shortcuts">
+    <Dialog isOpen={isOpen} onOpenChange={onOpenChange} title="Keyboard shortcuts">
       <Group
         title="Everywhere"
         rows={[
           ['Ctrl K', 'Search and commands'],
           ['/', 'Search and commands'],
-          ['n', 'Create payment'],
+          ...(mayCreate ? [['n', creation.label]] : []),
           ['r', 'Refresh'],
           ['.', 'Pause or resume live updates'],
           ['?', 'This list'],
@@ -79,7 +76,7 @@ export function Shortcuts({ onSearch }: { readonly onSearch: () => void }) {
           ['Esc', 'Clear the selection'],
         ]}
       />
-      <Group title="Go to" rows={Object.entries(goTo).map(([key, [, label]]) => [`g ${key}`, label])} />
+      <Group title="Go to" rows={pages.map(({ key, label }) => [`g ${key}`, label])} />
     </Dialog>
   );
 }

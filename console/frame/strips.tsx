@@ -1,11 +1,13 @@
 import { Bug, Clock3 } from 'lucide-react';
 import { type ReactNode, useContext, useEffect, useState } from 'react';
 import { ClockContext } from '../client/now.ts';
-import { type List, useRead, useWrite } from '../client/queries.ts';
-import type { Clock, FaultPlan } from '../generated/shapes.ts';
+import { usePageCommands } from '../client/page-commands.ts';
+import { type List, useRead } from '../client/queries.ts';
+import type { FaultPlan } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { pluralize } from '../parts/text.ts';
 import { describeOffset } from './clock-offset.ts';
+import { ResetClock } from './reset-clock.tsx';
 import { useAllowed } from './session.tsx';
 
 const plansShownMax = 10;
@@ -39,10 +41,12 @@ export function Strips() {
 function ClockStrip() {
   const reading = useContext(ClockContext);
   const mayWrite = useAllowed('developer');
-  const reset = useWrite<Clock>('app/developer_api_clock/reset');
-  if (reading === null) return null;
-  const text = describeOffset(reading.clock);
-  if (text === 'Real time.') return null;
+  const [isResetting, setResetting] = useState(false);
+  const text = reading === null ? 'Real time.' : describeOffset(reading.clock);
+  const isMoved = text !== 'Real time.';
+  const openReset = () => setResetting(true);
+  usePageCommands(isMoved && mayWrite ? [{ label: 'Clock: reset to real time…', run: openReset }] : []);
+  if (!isMoved) return null;
   return (
     <Strip label="Application clock" icon={<Clock3 aria-hidden size={14} />} tone="bg-note-soft text-note">
       <span>
@@ -50,15 +54,11 @@ function ClockStrip() {
         <span className="sm:hidden">Clock</span>: {text.charAt(0).toLowerCase() + text.slice(1)}
       </span>
       {mayWrite ? (
-        <button
-          type="button"
-          className="font-medium underline underline-offset-2"
-          aria-busy={reset.isBusy || undefined}
-          onClick={() => void reset.write({})}
-        >
-          Reset
+        <button type="button" className="font-medium underline underline-offset-2" onClick={openReset}>
+          Reset…
         </button>
       ) : null}
+      {isResetting ? <ResetClock onClose={() => setResetting(false)} /> : null}
     </Strip>
   );
 }

@@ -1,6 +1,7 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { csvOf, type ExportedRow, readAll, rowsExportedMax } from '../client/export.ts';
+import { usePageCommands } from '../client/page-commands.ts';
 import { asProblem, type Path, type Query } from '../client/request.ts';
 import { saveFile } from '../client/save.ts';
 import { useScope } from '../client/scope.ts';
@@ -71,6 +72,7 @@ interface DownloadButtonProps {
 }
 
 function DownloadButton({ label, isBusy, isInert = false, onClick }: DownloadButtonProps) {
+  usePageCommands(isBusy || isInert ? [] : [{ label, run: onClick }]);
   return (
     <Button
       size="small"

@@ -1,3 +1,5 @@
+import { withShownTimes } from '../client/now.ts';
+
 const valuesListedMax = 6;
 
 /**
@@ -5,7 +7,7 @@ const valuesListedMax = 6;
  * all 60 operations is left out.
  */
 export function fieldMessage(message: string, label: string): string {
-  const named = message.replace(/^\/\S+(?= )/, label);
+  const named = withShownTimes(message).replace(/^\/\S+(?= )/, label);
   const [, start = '', list, hint = ''] =
     /^(.*?) must be one of (.*?)\.( Did you mean .*\?)?$/s.exec(named) ?? [];
   if (list === undefined || list.split(', ').length <= valuesListedMax) return named;

@@ -1,4 +1,5 @@
 import { CircleAlert, RotateCw } from 'lucide-react';
+import { withShownTimes } from '../client/now.ts';
 import type { ApiProblem } from '../client/request.ts';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
@@ -18,7 +19,7 @@ export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
       <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />
       <div className="min-w-0 flex-1">
         <p className="font-medium break-words">
-          <Prose text={problem.message} />
+          <Prose text={withShownTimes(problem.message)} />
         </p>
         {problem.retryAfter === undefined ? null : (
           <p className="text-sm">Try again in {problem.retryAfter} s.</p>

@@ -1,4 +1,4 @@
-/** The time line of the clock panel: what falls due, and the advance to it. */
+/** The clock panel: what falls due, the advance to it, errors, and days and times in the chosen zone. */
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { describeInBrowser, expectAccessible, expectNoOverflow, phone, step } from '../support/browser.ts';
@@ -7,7 +7,7 @@ import { useConsole } from './console.ts';
 const money = { amount: 1_250, currency: 'EUR' };
 
 describeInBrowser('fast-forward', () => {
-  const suite = useConsole({ organizations: ['Keys', 'Pointer', 'Phone', 'Viewer'] });
+  const suite = useConsole({ organizations: ['Keys', 'Pointer', 'Phone', 'Viewer', 'Zone', 'Errors'] });
 
   /** A frozen clock with a settlement tomorrow or the day after, and two authorizations that expire in a week. */
   async function schedule(name: string) {
@@ -27,7 +27,7 @@ describeInBrowser('fast-forward', () => {
   async function openPanel(page: Page) {
     await page.getByRole('button', { name: /^Application clock/ }).click();
     const panel = page.getByRole('dialog', { name: 'Application clock' });
-    await panel.getByRole('heading', { name: 'Due next' }).waitFor();
+    await panel.getByRole('heading', { name: 'Fast-forward' }).waitFor();
     return panel;
   }
 
@@ -130,5 +130,110 @@ describeInBrowser('fast-forward', () => {
     // What another person schedules appears in the open panel.
     await api.post('transfers', { sourceCurrency: 'EUR', targetCurrency: 'USD', sourceAmount: 5_000 });
     await vi.waitFor(() => panel.getByText('Transfer expires').waitFor({ timeout: 1_000 }), 60_000);
+  });
+
+  test('days and times that are entered are in the chosen zone, and so are the effects of an advance', async (context) => {
+    const { api, id, applicationId } = suite.organization('Zone');
+    const { captured } = await schedule('Zone');
+    const timezoneId = 'America/Los_Angeles';
+    const page = await suite.open(context, 'developer', 'Zone', 'keys', { timezoneId });
+    await page.getByRole('button', { name: /account of/ }).click();
+    await page.getByRole('menuitemradio', { name: timezoneId }).click();
+    await step('a key expires at the end of a day there', async () => {
+      await page.getByRole('button', { name: 'Create key' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'Create API key' });
+      await dialog.getByLabel('Name').fill('Checkout');
+      await dialog.getByLabel('Expires').selectOption('date');
+      await dialog.getByLabel('Last day').fill('2031-12-10');
+      await dialog.getByText(`The key expires at the end of this day (${timezoneId}).`).waitFor();
+      await dialog.getByRole('button', { name: 'Create key' }).click();
+      await page.getByRole('button', { name: 'I have saved the API key' }).click();
+      const keys = (await suite.session('developer').get(`${id}/${applicationId}/api_keys`)).data;
+      expect(keys).toContainEqual(
+        expect.objectContaining({ name: 'Checkout', expiresAt: '2031-12-11T07:59:59.999Z' }),
+      );
+    });
+    await step('the form that edits it shows the same day', async () => {
+      await page.getByRole('button', { name: 'Actions for Checkout' }).click();
+      await page.getByRole('menuitem', { name: 'Edit…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Edit API key' });
+      expect(await dialog.getByLabel('Last day').inputValue()).toBe('2031-12-10');
+      await page.keyboard.press('Escape');
+    });
+    await step('the clock advances to a time there, and shows the settlement with seconds', async () => {
+      const target = Math.floor(Date.now() / 60_000) * 60_000 + 3 * 86_400_000;
+      const local = new Date(target).toLocaleString('sv-SE', { timeZone: timezoneId });
+      const panel = await openPanel(page);
+      await panel.getByLabel(`Advance to (${timezoneId})`).fill(local.slice(0, 16).replace(' ', 'T'));
+      await panel.getByRole('button', { name: 'Advance', exact: true }).click();
+      await panel.getByText('1 event processed').waitFor();
+      expect((await api.get('clock')).now).toBe(new Date(target).toISOString());
+      const { settledAt } = await api.get(`payments/${captured.id}`);
+      const shown = new Date(String(settledAt)).toLocaleTimeString('en-GB', { timeZone: timezoneId });
+      await panel.locator('summary', { hasText: 'Payment: settled' }).click();
+      await panel.locator('time', { hasText: shown }).waitFor();
+      await page.keyboard.press('Escape');
+    });
+    await step('the strip asks before it resets the clock', async () => {
+      const question = page.getByRole('alertdialog', { name: 'Reset to real time?' });
+      const strip = page.getByRole('region', { name: 'Application clock' });
+      await strip.getByText('frozen 3 days ahead of real time.').waitFor();
+      await strip.getByRole('button', { name: 'Reset…' }).click();
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect((await api.get('clock')).status).toBe('frozen');
+      await strip.getByRole('button', { name: 'Reset…' }).click();
+      await question.getByRole('button', { name: 'Reset clock' }).click();
+      await strip.waitFor({ state: 'detached' });
+      expect(await api.get('clock')).toMatchObject({ status: 'running', offsetSeconds: 0 });
+    });
+  });
+
+  test('an error is shown once, with readable times, and cleared by the next success', async (context) => {
+    const { api } = suite.organization('Errors');
+    const page = await suite.open(context, 'developer', 'Errors', 'customers');
+    // A paused page does not notice that the API moves the clock.
+    await page.getByRole('button', { name: /^Live\./ }).click();
+    await api.post('clock/advance', { seconds: 10 * 86_400 });
+    const panel = await openPanel(page);
+    const field = panel.getByLabel('Advance to (UTC)');
+    const advance = panel.getByRole('button', { name: 'Advance', exact: true });
+    const refused = panel.getByText(/^The clock is at/);
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 16);
+    const provoke = async () => {
+      await field.fill(inDays(1));
+      await advance.click();
+      await refused.waitFor();
+    };
+    await step('a missing time is shown at the field', async () => {
+      await advance.click();
+      await panel.getByText('Enter a time.').waitFor();
+      expect(await field.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true);
+    });
+    await step('an error of the server', async () => {
+      await provoke();
+      expect(await refused.count()).toBe(1);
+      expect(await panel.getByRole('alert').count()).toBe(0);
+      expect(await refused.innerText()).toMatch(/^The clock is at \d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC/);
+      expect(await panel.innerText()).not.toMatch(/`|\d{4}-\d\d-\d\dT/);
+    });
+    await step('an advance clears it, and the button keeps the focus', async () => {
+      const hour = panel.getByRole('button', { name: '+1 hour' });
+      await hour.press('Enter');
+      await panel.getByText(/processed|Nothing was due/).waitFor();
+      await refused.waitFor({ state: 'detached' });
+      expect(await hour.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true);
+      await panel.getByText('10 days, 1 hour ahead of real time.').waitFor();
+    });
+    await step('a reset clears it too', async () => {
+      await field.fill(inDays(20));
+      await api.post('clock/advance', { seconds: 20 * 86_400 });
+      await advance.click();
+      await refused.waitFor();
+      await panel.getByRole('button', { name: 'Reset…' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Reset clock' }).click();
+      await refused.waitFor({ state: 'detached' });
+      await panel.getByText('Real time.', { exact: true }).waitFor();
+    });
   });
 });

@@ -1,22 +1,29 @@
 /** What is around every page: shortcuts, the palette, badges of the sidebar, the header, and JSON. */
 import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import {
   clipboardOf,
   describeInBrowser,
+  expectAccessible,
   expectNoOverflow,
   phone,
+  pressEscape,
   step,
   untilLoaded,
+  untilStill,
+  waitMs,
 } from '../support/browser.ts';
 import { openReceiver } from '../support/receiver.ts';
+import type { Body } from './api.ts';
 import { useConsole } from './console.ts';
 
 const money = { amount: 1_250, currency: 'EUR' };
 const longName = 'Coffee Roasters of the North';
 
 describeInBrowser('the frame', () => {
-  const suite = useConsole({ organizations: ['Shortcuts', 'Palette', 'Badges', 'Json', longName] });
+  const suite = useConsole({
+    organizations: ['Shortcuts', 'Palette', 'Badges', 'Json', 'Switcher', 'Keys', 'Actions', longName],
+  });
   const navigation = (page: Page) => page.getByRole('navigation', { name: 'Main' });
 
   test('? lists the shortcuts, and g p goes to the payments', async (context) => {
@@ -35,6 +42,163 @@ describeInBrowser('the frame', () => {
     // In a field, keys are text.
     await page.keyboard.press('p');
     expect(page.url()).toContain('/payments');
+  });
+
+  test('every page has a key, and n creates what the list contains', async (context) => {
+    const { api } = suite.organization('Shortcuts');
+    const page = await suite.open(context, 'owner', 'Shortcuts', 'ledger');
+    await page.keyboard.press('?');
+    const rows = page.getByRole('dialog').locator('section').last().locator('dl > div');
+    const keys = await rows.evaluateAll((all) =>
+      all.map((one) => [
+        one.querySelector('dt')?.textContent,
+        one.querySelector('kbd:last-child')?.textContent,
+      ]),
+    );
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(keys.map(([label]) => label)).toEqual(
+      await navigation(page)
+        .getByRole('link')
+        .evaluateAll((links) => links.map((link) => link.firstChild?.nextSibling?.textContent)),
+    );
+    const forms = new Map([
+      ['Refunds', 'Create payment'],
+      ['Transfers', 'Create transfer'],
+      ['Webhooks', 'Create webhook'],
+      ['Events', 'Create event'],
+      ['Faults', 'Create fault plan'],
+      ['API keys', 'Create API key'],
+      ['Applications', 'Create application'],
+      ['Members', 'Invite a member'],
+    ]);
+    for (const [label = '', key = ''] of keys as readonly (readonly string[])[])
+      await step(`g ${key}: ${label}`, async () => {
+        await page.keyboard.press('g');
+        await page.keyboard.press(key);
+        await page.getByRole('heading', { level: 1, name: label, exact: true }).waitFor();
+        const name = forms.get(label);
+        if (name === undefined) return;
+        await page.keyboard.press('n');
+        await pressEscape(page.getByRole('dialog', { name }));
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      });
+    await step('n on the customers creates one', async () => {
+      await page.keyboard.press('g');
+      await page.keyboard.press('c');
+      await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor();
+      await page.keyboard.press('n');
+      await page.getByRole('dialog', { name: 'Create customer' }).getByLabel('Name').fill('Ada Lovelace');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Ada Lovelace' }).waitFor();
+      expect(await api.list('customers')).toMatchObject([{ name: 'Ada Lovelace' }]);
+    });
+  });
+
+  test('the keys of every page have their effect', async (context) => {
+    const { api } = suite.organization('Keys');
+    for (const reference of ['first', 'second']) await api.post('payments', { ...money, reference });
+    const page = await suite.open(context, 'developer', 'Keys', 'payments');
+    const row = (reference: string) => page.getByRole('row', { name: new RegExp(reference) });
+    await step('. pauses, r refreshes, . resumes', async () => {
+      await page.getByRole('button', { name: /^Live\./ }).waitFor();
+      await page.keyboard.press('.');
+      await page.getByRole('button', { name: /^Paused\./ }).waitFor();
+      await api.post('payments', { ...money, reference: 'third' });
+      await page.keyboard.press('r');
+      await row('third').waitFor();
+      await page.keyboard.press('.');
+      await page.getByRole('button', { name: /^Live\./ }).waitFor();
+    });
+    await step('/ and Ctrl K search', async () => {
+      for (const key of ['/', 'Control+K']) {
+        await page.keyboard.press(key);
+        await pressEscape(page.getByRole('dialog', { name: 'Search and commands' }));
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+    });
+  });
+
+  test('the palette runs the actions of the open page, for the role of the person', async (context) => {
+    const { api } = suite.organization('Actions');
+    const { id } = await api.post('payments', { ...money, captureMethod: 'manual' });
+    await api.post(`payments/${id}/advance`, { action: 'authorize' });
+    const page = await suite.open(context, 'owner', 'Actions', `payments/${id}`);
+    const palette = page.getByRole('dialog', { name: 'Search and commands' });
+    const choose = async (option: string) => {
+      await page.keyboard.press('Control+K');
+      await palette.getByRole('combobox').fill(option);
+      await palette.getByRole('option', { name: option, exact: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await palette.waitFor({ state: 'detached' });
+    };
+    await step('capture opens the same dialog as the menu', async () => {
+      await choose('Capture payment…');
+      const dialog = page.getByRole('dialog', { name: 'Capture' });
+      await dialog.getByRole('button', { name: 'Capture' }).click();
+      await page.locator('[aria-current=step]', { hasText: 'Captured' }).waitFor();
+      expect(await api.get(`payments/${id}`)).toMatchObject({ status: 'captured' });
+    });
+    await step('the next step runs at once', async () => {
+      await choose('Next step: Settle');
+      await page.locator('[aria-current=step]', { hasText: 'Settled' }).waitFor();
+      expect(await api.get(`payments/${id}`)).toMatchObject({ status: 'settled' });
+    });
+    await step('a viewer is offered none of this', async () => {
+      const other = await suite.open(context, 'viewer', 'Actions', `payments/${id}`);
+      await other.keyboard.press('Control+K');
+      const box = other.getByRole('dialog', { name: 'Search and commands' });
+      for (const text of [
+        'refund',
+        'next',
+        'go to',
+        'inbox',
+        'snapshot',
+        'organization',
+        'create',
+        'clock',
+      ]) {
+        await box.getByRole('combobox').fill(text);
+        const names = await box.getByRole('option').allInnerTexts();
+        const writes = /payment…|^Next|^Go to state|inbox|snapshot|^(Fork|Reset) org|^Create|^Clock: /;
+        expect(names.filter((name) => writes.test(name))).toEqual([]);
+      }
+      await other.close();
+    });
+    await step('the list is exported', async () => {
+      await navigation(page).getByRole('link', { name: 'Payments' }).click();
+      await page.getByRole('row', { name: /12\.50/ }).waitFor();
+      const download = page.waitForEvent('download');
+      await choose('Export CSV');
+      expect((await download).suggestedFilename()).toBe('payments.csv');
+    });
+    await step('the sheet of shortcuts, the copies of the organization, and the inbox', async () => {
+      for (const [option, dialog] of [
+        ['Keyboard shortcuts', 'Keyboard shortcuts'],
+        ['Restore snapshot…', 'Restore snapshot'],
+        ['Fork organization…', 'Fork organization'],
+        ['Reset organization…', 'Delete all records of Actions?'],
+      ] as const) {
+        await choose(option);
+        await pressEscape(page.getByRole('dialog', { name: dialog }));
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+      await choose('Download snapshot');
+      await page.getByRole('link', { name: 'Download snapshot' }).waitFor();
+      await choose('Open webhook inbox');
+      await page.waitForURL(/\/webhooks\/[^/]+\/inbox/);
+      expect(await api.list('webhooks')).toHaveLength(1);
+    });
+  });
+
+  test('the documentation opens in a new tab', async (context) => {
+    const page = await suite.open(context, 'viewer', 'Keys', 'customers');
+    const opened = page.context().waitForEvent('page');
+    await page.getByRole('complementary').getByRole('link', { name: 'Documentation' }).click();
+    const docs = await opened;
+    await docs.getByRole('heading', { level: 1 }).first().waitFor();
+    expect(new URL(docs.url()).pathname).toMatch(/^\/docs/);
+    expect(page.url()).toContain('/customers');
   });
 
   test('the palette opens recent records, and its actions have their effect', async (context) => {
@@ -75,6 +239,51 @@ describeInBrowser('the frame', () => {
     await step('create a payment', async () => {
       await choose('create pay', 'Create payment');
       await page.getByRole('dialog', { name: 'Create payment' }).waitFor();
+    });
+  });
+
+  test('the switcher finds one of many applications with the keyboard', async (context) => {
+    const { id } = suite.organization('Switcher');
+    const owner = suite.session('owner');
+    const names = Array.from({ length: 11 }, (_, index) => `Shop ${index + 1}`);
+    for (const name of names) await owner.post(`${id}/applications`, { name });
+    const page = await suite.open(context, 'developer', 'Switcher', 'customers');
+    const trigger = page.getByRole('button', { name: /^Organization and application: / });
+    const panel = page.getByRole('dialog', { name: 'Organization and application' });
+    const options = panel.getByRole('option');
+    const search = panel.getByRole('combobox').and(page.locator(':focus'));
+    await step('it lists all applications with a dot, in a bounded height', async () => {
+      await trigger.press('Enter');
+      await search.waitFor();
+      expect(await panel.getByRole('group', { name: 'Application' }).getByRole('option').count()).toBe(12);
+      expect(await options.locator('[class*=bg-dot-]').count()).toBe(12);
+      expect((await panel.boundingBox())?.height).toBeLessThan(500);
+      await untilStill(page);
+      await expectAccessible(page, 'the switcher with many applications', { except: ['region'] });
+    });
+    await step('Escape returns the focus to the button', async () => {
+      await page.keyboard.press('Escape');
+      await panel.waitFor({ state: 'detached' });
+      await trigger.and(page.locator(':focus')).waitFor();
+    });
+    await step('type, choose with the arrow keys and Enter', async () => {
+      await trigger.press('Enter');
+      await search.waitFor();
+      await page.keyboard.type('shop 1');
+      await vi.waitFor(async () => expect(await options.count()).toBe(3), waitMs);
+      const target = panel.getByRole('option', { name: 'Shop 11' });
+      for (let stop = 0; stop < 3 && (await target.getAttribute('aria-selected')) !== 'true'; stop += 1)
+        await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await panel.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: /^Organization and application: .*Shop 11/ }).waitFor();
+    });
+    await step('a page of the application shows it: its key is created there', async () => {
+      await navigation(page).getByRole('link', { name: 'API keys' }).click();
+      await page.getByText('No API keys yet').waitFor();
+      const applications = (await owner.get(`${id}/applications?limit=100`)).data as readonly Body[];
+      const chosen = applications.find(({ name }) => name === 'Shop 11');
+      expect(new URL(page.url()).searchParams.get('app')).toBe(chosen?.id);
     });
   });
 

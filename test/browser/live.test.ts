@@ -399,7 +399,8 @@ describeInBrowser('live pages', () => {
       await page.getByText('Application clock: frozen 5 days ahead of real time.').waitFor();
     });
     await step('reset in the strip: the customer of the future shows a date and no distance', async () => {
-      await page.getByRole('button', { name: 'Reset', exact: true }).click();
+      await page.getByRole('button', { name: 'Reset…', exact: true }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Reset clock' }).click();
       await page.getByText(/^Application clock: .* real time\.$/).waitFor({ state: 'detached' });
       expect(await api.get('clock')).toMatchObject({ status: 'running', offsetSeconds: 0 });
       const time = rowOf(page, 'Ada of tomorrow').locator('time');

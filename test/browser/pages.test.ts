@@ -158,7 +158,7 @@ describeInBrowser('console pages', () => {
       'payments',
       async (page) => {
         await page.getByRole('button', { name: /^Organization and application/ }).click();
-        await page.getByRole('menuitem', { name: 'Organization settings' }).waitFor();
+        await page.getByRole('option', { name: 'Organization settings' }).waitFor();
       },
     ],
   ];
@@ -312,9 +312,9 @@ describeInBrowser('console pages', () => {
     expect(buttons.filter((name) => writeNames.test(name.trim()))).toEqual([]);
     await pressEscape(clock);
     await page.getByRole('button', { name: /^Organization and application/ }).click();
-    const menu = page.getByRole('menu');
-    await menu.waitFor();
-    const items = await menu.getByRole('menuitem').allInnerTexts();
+    const menu = page.getByRole('dialog', { name: 'Organization and application' });
+    await menu.getByRole('option', { name: 'Organization settings' }).waitFor();
+    const items = await menu.getByRole('option').allInnerTexts();
     await pressEscape(menu);
     await page.keyboard.press('Control+K');
     await palette(page).getByRole('combobox').waitFor();

@@ -1,4 +1,4 @@
-import type { Limits } from '../../client/capabilities.ts';
+import type { Limits } from '../../client/limits.ts';
 import type { Application } from '../../generated/shapes.ts';
 import { parsePercent, percentText } from './percent.ts';
 

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { ApiProblem } from '../../client/request.ts';
-import { instantOfDay } from '../../parts/day.ts';
+import { zoneName } from '../../client/zone.ts';
+import { dayOfInstant, instantOfDay } from '../../parts/day.ts';
 import { Field, Input, Select } from '../../parts/field.tsx';
 import { expiryOf } from './draft.ts';
 
@@ -34,15 +35,15 @@ export function ExpiryField({ expiresAt, onChange, error, problem }: ExpiryField
       {choice === 'date' ? (
         <Field
           label="Last day"
-          hint="The key expires at the end of this day (UTC)."
+          hint={`The key expires at the end of this day (${zoneName()}).`}
           error={error}
           problem={problem}
           param="expiresAt"
         >
           <Input
             type="date"
-            min={new Date().toISOString().slice(0, 10)}
-            value={expiresAt?.slice(0, 10) ?? ''}
+            min={dayOfInstant(new Date().toISOString())}
+            value={dayOfInstant(expiresAt ?? undefined)}
             onChange={({ currentTarget: { value } }) => onChange(instantOfDay(value, 'end'))}
           />
         </Field>

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useOpenParam } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
 import { postRequest } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
@@ -13,7 +13,7 @@ import { ConfirmName } from './confirm-name.tsx';
 /** Deletes all records of the organization. */
 export function ResetCard({ name }: { readonly name: string }) {
   const mayReset = useAllowed('admin');
-  const [isConfirming, setConfirming] = useState(false);
+  const [isConfirming, setConfirming] = useOpenParam('reset');
   const { toast } = useToast();
   const client = useQueryClient();
   const reset = useWrite<Reset>('org/reset', {
@@ -39,7 +39,7 @@ export function ResetCard({ name }: { readonly name: string }) {
       ) : (
         <p className="text-sm text-muted">Requires the admin or owner role.</p>
       )}
-      {isConfirming ? (
+      {isConfirming && mayReset ? (
         <ConfirmName
           name={name}
           title={`Delete all records of ${name}?`}

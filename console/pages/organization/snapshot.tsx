@@ -1,5 +1,5 @@
 import { Download } from 'lucide-react';
-import { useState } from 'react';
+import { useOpenParam } from '../../client/filters.ts';
 import { apiUrl } from '../../client/request.ts';
 import { useScope } from '../../client/scope.ts';
 import { useAllowed, useMayCreateOrganization } from '../../frame/session.tsx';
@@ -12,8 +12,8 @@ import { RestoreSnapshot } from './restore.tsx';
 export function SnapshotCard({ name }: { readonly name: string }) {
   const mayCopy = useAllowed('admin');
   const mayFork = useMayCreateOrganization();
-  const [isForking, setForking] = useState(false);
-  const [isRestoring, setRestoring] = useState(false);
+  const [isForking, setForking] = useOpenParam('fork');
+  const [isRestoring, setRestoring] = useOpenParam('restore');
   const scope = useScope();
   return (
     <Card
@@ -37,8 +37,10 @@ export function SnapshotCard({ name }: { readonly name: string }) {
       ) : (
         <p className="text-sm text-muted">Requires the admin or owner role.</p>
       )}
-      {isRestoring ? <RestoreSnapshot name={name} onClose={() => setRestoring(false)} /> : null}
-      {isForking ? <ForkOrganization name={name} onClose={() => setForking(false)} /> : null}
+      {isRestoring && mayCopy ? <RestoreSnapshot name={name} onClose={() => setRestoring(false)} /> : null}
+      {isForking && mayCopy && mayFork ? (
+        <ForkOrganization name={name} onClose={() => setForking(false)} />
+      ) : null}
     </Card>
   );
 }

@@ -1,6 +1,7 @@
 import { ChevronDown, Code, CornerDownRight, FastForward } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useCapabilities } from '../../client/capabilities.ts';
+import { usePageCommands } from '../../client/page-commands.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Path } from '../../client/request.ts';
 import { CodeDialog } from '../../code/code-button.tsx';
@@ -47,12 +48,12 @@ type Opened = { readonly action: string } | 'goal' | 'code' | null;
 /** The next step of the record as a button, and its other actions in a menu. Irreversible actions ask for confirmation. */
 export function Actions(props: ActionsProps) {
   const { resource, id, status, allowed, next, money, hasBeneficiary = false, requests, more } = props;
+  const path: Path = `app/developer_api_${resource}s/${id}/advance`;
   const { toast } = useToast();
   const mayWrite = useAllowed('developer');
   const { machine } = useMachine(resource);
   const rules = useCapabilities()?.resources;
   const [opened, setOpened] = useState<Opened>(null);
-  const path: Path = `app/developer_api_${resource}s/${id}/advance`;
   const onDone = (record: AdvanceResponse) => {
     toast(`${sentenceCase(record.object)} ${spaced(record.status)}`);
     setOpened(null);
@@ -67,37 +68,34 @@ export function Actions(props: ActionsProps) {
     if (asks(action)) setOpened({ action });
     else void move.write({ action });
   };
+  const canGo = reachable.length > 0;
+  const runNext = () => void move.write({});
+  const offer = { resource, next, allowed, asks, canGo, start, runNext, goTo: () => setOpened('goal') };
+  const isKnown = rules !== undefined && machine !== undefined;
+  useActionCommands(mayWrite && isKnown ? offer : null);
   if (!mayWrite)
     return <span className="text-sm text-muted">Your role can view this record but not change it.</span>;
-  if (allowed.length === 0 && reachable.length === 0 && more === undefined) return null;
+  if (allowed.length === 0 && !canGo && more === undefined) return null;
   const action = typeof opened === 'object' ? (opened?.action ?? null) : null;
   const hasForm = action !== null && hasFields(action);
+  const isRefund = resource === 'payment' && action === 'refund';
+  const form = { resource, money, hasBeneficiary, onDone, onClose: () => setOpened(null) };
   return (
     <>
       {allowed.length === 0 || next === null ? null : (
-        <NextButton next={next} isBusy={move.isBusy} onClick={() => void move.write({})} />
+        <NextButton next={next} isBusy={move.isBusy} onClick={runNext} />
       )}
       <ActionMenu
-        machine={machine}
-        allowed={allowed}
-        isDisabled={move.isBusy || rules === undefined || machine === undefined}
-        asks={asks}
-        canGo={reachable.length > 0}
+        {...{ machine, allowed, asks, canGo, more }}
+        isDisabled={move.isBusy || !isKnown}
         onAction={start}
         onOpen={setOpened}
-        more={more}
       />
       {action !== null && hasForm ? (
         <ActionDialog
-          resource={resource}
+          {...form}
           action={action}
-          path={
-            resource === 'payment' && action === 'refund' ? `app/developer_api_payments/${id}/refund` : path
-          }
-          money={money}
-          hasBeneficiary={hasBeneficiary}
-          onDone={onDone}
-          onClose={() => setOpened(null)}
+          path={isRefund ? `app/developer_api_payments/${id}/refund` : path}
         />
       ) : null}
       <ConfirmDialog
@@ -121,19 +119,44 @@ export function Actions(props: ActionsProps) {
           onClose={() => setOpened(null)}
         />
       ) : null}
-      {opened === 'goal' ? (
-        <TargetStateDialog
-          resource={resource}
-          states={reachable}
-          path={path}
-          money={money}
-          hasBeneficiary={hasBeneficiary}
-          onDone={onDone}
-          onClose={() => setOpened(null)}
-        />
-      ) : null}
+      {opened === 'goal' ? <TargetStateDialog {...form} states={reachable} path={path} /> : null}
     </>
   );
+}
+
+interface ActionCommands {
+  readonly resource: Resource;
+  readonly next: string | null | undefined;
+  readonly allowed: readonly string[];
+  readonly asks: (action: string) => boolean;
+  readonly canGo: boolean;
+  readonly start: (action: string) => void;
+  readonly runNext: () => void;
+  readonly goTo: () => void;
+}
+
+/** The palette offers what the button and the menu do; null for viewers. */
+function useActionCommands(offer: ActionCommands | null): void {
+  const {
+    resource,
+    next,
+    allowed = [],
+    asks,
+    canGo,
+    start,
+    runNext,
+    goTo,
+  }: Partial<ActionCommands> = offer ?? {};
+  usePageCommands([
+    ...(next && runNext && allowed.length > 0
+      ? [{ label: `Next step: ${sentenceCase(next)}`, run: runNext }]
+      : []),
+    ...allowed.map((one) => ({
+      label: `${sentenceCase(one)} ${resource}${asks?.(one) ? '…' : ''}`,
+      run: () => start?.(one),
+    })),
+    ...(canGo && goTo ? [{ label: 'Go to state…', run: goTo }] : []),
+  ]);
 }
 
 interface ActionMenuProps {

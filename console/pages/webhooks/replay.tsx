@@ -1,8 +1,10 @@
 import { useState } from 'react';
 import { useNow } from '../../client/now.ts';
 import { useWrite } from '../../client/queries.ts';
+import { zoneName } from '../../client/zone.ts';
 import type { Replay, Webhook } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
+import { inputOfInstant, instantOfInput } from '../../parts/day.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
 import { pluralize } from '../../parts/text.ts';
@@ -26,10 +28,6 @@ const presets: readonly (readonly [label: string, backMs: number])[] = [
   ['Last 7 days', 10_080 * minuteMs],
 ];
 
-/** The value of a datetime-local input, read as UTC. */
-const inputValue = (instantMs: number) => new Date(instantMs).toISOString().slice(0, 16);
-const instantOf = (text: string) => (text === '' ? '' : `${text}${text.length === 16 ? ':00' : ''}.000Z`);
-
 export interface ReplayWindowProps {
   readonly webhook: Webhook;
   readonly onClose: () => void;
@@ -43,10 +41,10 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
   const now = useNow('application');
   // The end of the window is exclusive, so it is set to the next minute.
   const end = Math.floor(now / minuteMs) * minuteMs + minuteMs;
-  const [from, setFrom] = useState(() => inputValue(end - 1_440 * minuteMs));
-  const [to, setTo] = useState(() => inputValue(end));
+  const [from, setFrom] = useState(() => inputOfInstant(end - 1_440 * minuteMs));
+  const [to, setTo] = useState(() => inputOfInstant(end));
   const [select, setSelect] = useState<Replay['select']>('failed');
-  const body = { from: instantOf(from), to: instantOf(to), select, webhookId: webhook.id };
+  const body = { from: instantOfInput(from), to: instantOfInput(to), select, webhookId: webhook.id };
   const requested = JSON.stringify(body);
   const [counted, setCounted] = useState<{ requested: string; matched: number } | null>(null);
   const dryRun = useWrite<Replay>('app/developer_api_webhook_deliveries/replay');
@@ -62,8 +60,8 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
     if (result) setCounted({ requested, matched: result.matched });
   };
   const setWindow = (backMs: number) => {
-    setFrom(inputValue(end - backMs));
-    setTo(inputValue(end));
+    setFrom(inputOfInstant(end - backMs));
+    setTo(inputOfInstant(end));
   };
   const problem = run.problem ?? dryRun.problem;
   return (
@@ -104,14 +102,14 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
         </Button>
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="From (UTC)" problem={problem} param="from">
+        <Field label={`From (${zoneName()})`} problem={problem} param="from">
           <Input
             type="datetime-local"
             value={from}
             onChange={(event) => setFrom(event.currentTarget.value)}
           />
         </Field>
-        <Field label="To (UTC)" problem={problem} param="to">
+        <Field label={`To (${zoneName()})`} problem={problem} param="to">
           <Input type="datetime-local" value={to} onChange={(event) => setTo(event.currentTarget.value)} />
         </Field>
       </div>
