@@ -81,7 +81,7 @@ function StepView({ step, next, isFirst }: StepViewProps) {
 
 /** The line that leads to a step. */
 function lineTo({ state, place, isExit }: Step): string {
-  if (isExit) return `border-dashed ${exitTones[toneOf(state)].line}`;
+  if (isExit) return `border-dotted ${exitTones[toneOf(state)].line}`;
   if (place === 'missed') return 'invisible';
   return place === 'ahead' ? 'border-line' : 'border-accent/50';
 }
