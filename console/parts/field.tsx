@@ -53,7 +53,7 @@ export function problemOutsideFields(
   return params.some((param) => isAbout(problem, param)) ? null : problem;
 }
 
-/** The problem of a group of controls that have no `Field` of their own. */
+/** The problem of a group of controls without a `Field`. */
 export function FieldProblem({
   problem,
   param,

@@ -70,7 +70,9 @@ describeInBrowser('record pages', () => {
     await step('the stepper has the time of each state', async () => {
       const done = await api.get(`transfers/${transfer.id}`);
       const times = ['createdAt', 'acceptedAt', 'fundedAt', 'convertedAt', 'sentAt', 'completedAt'];
-      const shown = await page.getByRole('region', { name: 'Progress' }).locator('time').allInnerTexts();
+      const shownTimes = page.getByRole('region', { name: 'Progress' }).locator('time');
+      await shownTimes.nth(times.length - 1).waitFor();
+      const shown = await shownTimes.allInnerTexts();
       expect(shown.map((text) => text.slice(-8))).toEqual(
         times.map((name) => String(done[name]).slice(11, 19)),
       );
@@ -90,7 +92,7 @@ describeInBrowser('record pages', () => {
     });
   });
 
-  test('a refund made here is in the timeline and in Requests, and is advanced', async (context) => {
+  test('a refund of the console is in the timeline and in Requests, and is advanced', async (context) => {
     const { api } = suite.organization('Refunds');
     const { id } = await capturedPayment(api, { scenario: 'refund_pending' });
     const page = await suite.open(context, 'developer', 'Refunds', `payments/${id}`);
@@ -196,6 +198,7 @@ describeInBrowser('record pages', () => {
     const page = await suite.open(context, 'viewer', 'Pages', `payments/${id}`, { viewport });
     await stateIs(page, 'Partially captured');
     const steps = page.getByRole('region', { name: 'Progress' }).getByRole('listitem');
+    await steps.locator('time').nth(2).waitFor();
     expect(await steps.locator('time').count()).toBe(3);
     const boxes = await Promise.all((await steps.all()).map((one) => one.boundingBox()));
     expect(boxes.length).toBe(5);

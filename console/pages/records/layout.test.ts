@@ -280,17 +280,28 @@ describe('labels', () => {
 });
 
 describe('the stepper', () => {
+  const itemOf = (from: string | null, to: string, index: number) =>
+    ({
+      ...{ object: 'timeline_item', kind: 'move', id: String(index), at: '2026-11-15T08:00:00.000Z' },
+      ...{ requestId: 'req', version: index + 1, data: { from, to } },
+    }) as unknown as TimelineItem;
   /** In parentheses: exits; with a question mark: ahead; with a minus: missed. */
   const shown = (resource: string, states: readonly string[]) => {
-    const items = states.map((to, index) => ({
-      ...{ object: 'timeline_item', kind: 'move', id: String(index), at: '2026-11-15T08:00:00.000Z' },
-      ...{ requestId: 'req', version: index + 1, data: { from: states[index - 1] ?? null, to } },
-    })) as unknown as readonly TimelineItem[];
+    const items = states.map((to, index) => itemOf(states[index - 1] ?? null, to, index));
     return stepsOf(machineOf(resource), states.at(-1) ?? '', items).map(({ state, place, isExit }) => {
       const sign = place === 'ahead' ? '?' : place === 'missed' ? '-' : place === 'now' ? '!' : '';
       return isExit ? `(${state}${sign})` : `${state}${sign}`;
     });
   };
+
+  test.each([
+    [['pending', 'authorized'], 'captured', ['pending', 'authorized', 'captured', 'settled']],
+    [['pending', 'authorized', 'captured'], 'authorized', ['pending', 'authorized', 'captured', 'settled']],
+    [[], 'authorized', ['authorized', 'captured', 'settled']],
+  ])('with the history %j of a payment that is %s shows %j', (states, status, steps) => {
+    const items = states.map((to, index) => itemOf(states[index - 1] ?? null, to, index));
+    expect(stepsOf(machineOf('payment'), status, items).map(({ state }) => state)).toEqual(steps);
+  });
 
   test.each<[string, string[], string[]]>([
     ['payment', ['pending', 'authorized'], ['pending', 'authorized!', 'captured?', 'settled?']],

@@ -31,8 +31,10 @@ export function stepsOf(
     .filter(({ kind, data }) => kind === 'move' && data.from !== data.to)
     .toSorted((a, b) => (a.version ?? 0) - (b.version ?? 0))
     .map(({ id, at, data }) => ({ key: id, state: String(data.to), at }));
-  // Until the history is loaded, and for states that it does not reach back to.
-  const past = entered.at(-1)?.state === status ? entered : [{ key: status, state: status, at: undefined }];
+  // The record and its history are read one after the other: either may be a transition ahead.
+  const last = entered.findLastIndex(({ state }) => state === status);
+  const past =
+    last >= 0 ? entered.slice(0, last + 1) : [...entered, { key: status, state: status, at: undefined }];
   const left = setbacks.has(status) ? past.findLast(({ state }) => !setbacks.has(state))?.state : undefined;
   const missed = left === undefined || mayPassGoal(machine, status) ? [] : wayToGoal(machine, left);
   const ahead = left === undefined ? wayToGoal(machine, status) : missed;
