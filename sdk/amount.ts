@@ -34,28 +34,44 @@ export function decimalText(amount: Minor, exponent: number): string {
   return `${sign}${digits.slice(0, digits.length - exponent)}${fraction}`;
 }
 
+/** Both meanings are possible, as in 1,250 for a currency with three decimals. */
+interface Ambiguous {
+  readonly problem: 'ambiguous';
+  readonly meanings: readonly [string, string];
+}
+
+export type DecimalDigits =
+  | { readonly whole: string; readonly fraction: string }
+  | { readonly problem: 'invalid' | 'too_many_decimals' }
+  | Ambiguous;
+
 export type ParsedDecimal =
   | { readonly units: number; readonly hasDecimals: boolean }
   | { readonly problem: 'invalid' | 'too_large' | 'too_many_decimals' }
-  /** Both meanings are possible, as in 1,250 for a currency with three decimals. */
-  | { readonly problem: 'ambiguous'; readonly meanings: readonly [string, string] };
+  | Ambiguous;
 
 const wholeDigitsMax = 12;
 
 /**
- * Parses a decimal number with up to `exponent` decimals into units of the last decimal: '12.50' is 1250 with 2 decimals. A dot
- * or a comma may be the decimal separator, and spaces, apostrophes, dots or commas may group thousands. A separator counts as
- * grouping only if the groups have three digits. A single comma with three digits after it groups thousands, unless the currency
- * has three decimals: then the text is ambiguous, and nobody would notice a wrong guess.
+ * Splits a decimal number with up to `exponent` decimals into its digits before and after the decimal separator. A dot or a
+ * comma may be the decimal separator, and spaces, apostrophes, dots or commas may group thousands. A separator counts as grouping
+ * only if the groups have three digits. A single comma with three digits after it groups thousands, unless the currency has three
+ * decimals: then the text is ambiguous, and nobody would notice a wrong guess.
  */
-export function parseDecimal(text: string, exponent: number): ParsedDecimal {
+export function splitDecimal(text: string, exponent: number): DecimalDigits {
   const compact = text.trim().replace(/(?<=\d)[\s'\u2019](?=\d{3}(?!\d))/g, '');
   if (!/^[\d.,]*$/.test(compact) || !/\d/.test(compact)) return { problem: 'invalid' };
   const split = splitAtDecimal(compact, exponent);
   if (split === undefined) return { problem: 'invalid' };
   if ('meanings' in split) return { problem: 'ambiguous', meanings: split.meanings };
+  return split.fraction.length > exponent ? { problem: 'too_many_decimals' } : split;
+}
+
+/** Parses a decimal number into units of the last decimal: '12.50' is 1250 with 2 decimals. */
+export function parseDecimal(text: string, exponent: number): ParsedDecimal {
+  const split = splitDecimal(text, exponent);
+  if ('problem' in split) return split;
   const { whole, fraction } = split;
-  if (fraction.length > exponent) return { problem: 'too_many_decimals' };
   const units = Number(`${whole}${fraction.padEnd(exponent, '0')}`);
   if (whole.length > wholeDigitsMax || !Number.isSafeInteger(units)) return { problem: 'too_large' };
   return { units, hasDecimals: fraction !== '' };

@@ -1,7 +1,7 @@
 import { decimalText, exponentOf, type Minor } from '../../sdk/amount.ts';
 
 export type { Minor } from '../../sdk/amount.ts';
-export { exponentOf, parseAmount, parseDecimal } from '../../sdk/amount.ts';
+export { exponentOf, parseAmount, parseDecimal, splitDecimal } from '../../sdk/amount.ts';
 
 /** '123456', 'EUR' -> '1,234.56'. The sign is U+2212, a true minus. */
 export function formatAmount(amount: Minor, currency: string): string {

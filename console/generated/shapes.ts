@@ -513,6 +513,17 @@ export interface CustomerNames {
   }[];
 }
 
+export interface TransferPreview {
+  object: 'transfer_preview';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  sourceAmount: number;
+  feeAmount: number;
+  totalAmount: number;
+  targetAmount: number;
+}
+
 export interface WebhookStatistics {
   object: 'webhook_statistics';
   sandbox: true;

@@ -53,6 +53,20 @@ export function problemOutsideFields(
   return params.some((param) => isAbout(problem, param)) ? null : problem;
 }
 
+/** The problem of a group of controls without a `Field`. */
+export function FieldProblem({
+  problem,
+  param,
+  label,
+}: Required<Pick<FieldProps, 'problem' | 'param' | 'label'>>) {
+  if (!problem || !isAbout(problem, param)) return null;
+  return (
+    <p role="alert" className="text-sm text-bad">
+      <Prose text={fieldMessage(problem.message, label)} />
+    </p>
+  );
+}
+
 /** Label, control, hint and error, connected with ids. */
 export function Field(props: FieldProps) {
   const { label, hint, error, missing, problem, param, isOptional, className, children } = props;

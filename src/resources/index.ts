@@ -37,6 +37,7 @@ import { requestErrorRoutes, requestRoutes } from './requests/api.ts';
 import { settlementRoutes } from './settlements/api.ts';
 import { reconciliationRoutes } from './settlements/reconciliation-api.ts';
 import { transferResource, transferRoutes } from './transfers/api.ts';
+import { transferPreviewRoutes } from './transfers/preview-api.ts';
 import { fxRateRoutes } from './transfers/rate-api.ts';
 import { webhookResource, webhookRoutes } from './webhooks/api.ts';
 import { attemptListRoutes } from './webhooks/attempt-list-api.ts';
@@ -124,6 +125,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...searchRoutes,
   ...countRoutes,
   ...nameRoutes,
+  ...transferPreviewRoutes,
   ...webhookStatisticsRoutes,
   ...attemptListRoutes,
   ...examinationListRoutes,

@@ -129,6 +129,11 @@ describe.each(databaseKinds)('on %s, the declared schema describes the response'
       ok(await owner.get(`${app}/counts?resource=${resource}`));
     const customer = ok(await owner.post(`${app}/developer_api_customers`, { name: 'Ada' }));
     ok(await owner.get(`${app}/customer_names?ids=${customer.id}`));
+    const pair = 'sourceCurrency=EUR&targetCurrency=JPY';
+    for (const query of ['fixedSide=source&amount=25000', 'fixedSide=target&amount=44645'])
+      expect(ok(await owner.get(`${app}/transfer_preview?${pair}&${query}`))).toMatchObject({
+        ...{ sourceAmount: 25_000, feeAmount: 125, totalAmount: 25_125, targetAmount: 44_645 },
+      });
     for (const query of ['', '?range=1h', '?range=30d&time=sandbox', '?time=real'])
       ok(await owner.get(`${app}/overview${query}`));
     ok(await owner.get(`${app}/attention`));

@@ -64,6 +64,7 @@ const expected: Readonly<Record<string, Role>> = {
   'GET counts': 'viewer',
   'GET customer_names': 'viewer',
   'GET schedule': 'viewer',
+  'GET transfer_preview': 'viewer',
   'GET webhooks/{id}/statistics': 'viewer',
   'GET deliveries': 'viewer',
   'GET webhooks/{id}/examinations': 'viewer',
@@ -165,6 +166,7 @@ const bodies = new Map<string, unknown>([
 const queries: Readonly<Record<string, string>> = {
   search: 'q=x',
   counts: 'resource=payment',
+  transfer_preview: 'sourceCurrency=EUR&targetCurrency=JPY&fixedSide=source&amount=100',
   customer_names: 'ids=cus_01m7epxwjmf7za77rhky2f93cc',
 };
 

@@ -1,3 +1,4 @@
+import { splitDecimal } from '../../client/amount.ts';
 import type { Limits } from '../../client/limits.ts';
 import type { Application } from '../../generated/shapes.ts';
 import { parsePercent, percentText } from './percent.ts';
@@ -41,6 +42,23 @@ export interface Patch {
 
 /** As on the server: up to nine digits before the decimal point, up to twelve after it, and not zero. */
 const ratePattern = /^(?=.*[1-9])(0|[1-9]\d{0,8})(\.\d{1,12})?$/;
+const rateDecimalsMax = 12;
+
+/** '1,0842' -> '1.0842'. */
+function parseRate(text: string): { readonly rate: string } | { readonly problem: string } {
+  const split = splitDecimal(text, rateDecimalsMax);
+  if ('meanings' in split) return { problem: `Ambiguous: enter ${split.meanings.join(' or ')}.` };
+  const rate =
+    'problem' in split ? '' : split.fraction === '' ? split.whole : `${split.whole}.${split.fraction}`;
+  if (ratePattern.test(rate)) return { rate };
+  return { problem: 'Enter a positive number with up to twelve decimals, for example 1.0842.' };
+}
+
+/** The rate as it is sent; an invalid one is not. */
+function rateText(text: string): string {
+  const parsed = parseRate(text);
+  return 'problem' in parsed ? text.trim() : parsed.rate;
+}
 
 export function draftOf({ name, fee, provider, fx, webhookDefaults }: Application): Draft {
   return {
@@ -64,7 +82,7 @@ export function patchOf(application: Application, draft: Draft): Patch {
   const saved = draftOf(application);
   const isNew = (...names: (keyof Draft)[]) => names.some((name) => !isSame(saved[name], draft[name]));
   const rates = Object.fromEntries(
-    draft.rates.map(({ source, target, rate }) => [`${source}/${target}`, rate.trim()]),
+    draft.rates.map(({ source, target, rate }) => [`${source}/${target}`, rateText(rate)]),
   );
   const fx = {
     ...(isNew('margin') ? { marginBasisPoints: parsePercent(draft.margin) ?? 0 } : {}),
@@ -94,7 +112,7 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 function ratesOf({ rates }: Draft): readonly string[] {
-  return rates.map(({ source, target, rate }) => `${source}/${target} ${rate.trim()}`).sort();
+  return rates.map(({ source, target, rate }) => `${source}/${target} ${rateText(rate)}`).sort();
 }
 
 export function fieldErrors(draft: Draft, limits: Limits): FieldErrors {
@@ -134,8 +152,10 @@ function rateErrors(rates: readonly RateRow[]): ReadonlyMap<number, string> {
     if (!/^[A-Z]{3}\/[A-Z]{3}$/.test(pair)) errors.set(row, 'Enter two three-letter currency codes.');
     else if (source === target) errors.set(row, 'Enter two different currencies.');
     else if (seen.has(pair)) errors.set(row, `Duplicate pair ${pair}.`);
-    else if (!ratePattern.test(rate.trim()))
-      errors.set(row, 'Enter a positive number with up to twelve decimals, for example 1.0842.');
+    else {
+      const parsed = parseRate(rate);
+      if ('problem' in parsed) errors.set(row, parsed.problem);
+    }
     seen.add(pair);
   }
   return errors;

@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { useCurrencies } from '../../client/capabilities.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, FieldProblem, Input } from '../../parts/field.tsx';
 import type { RateRow } from './draft.ts';
 import type { SectionProps } from './section.ts';
 
@@ -55,11 +55,7 @@ export function FxSection({ draft, errors, problem, onChange }: SectionProps) {
             ))}
           </ul>
         )}
-        {isAbout(problem, 'fx.rates') ? (
-          <p role="alert" className="mt-2 text-sm text-bad">
-            {problem?.message}
-          </p>
-        ) : null}
+        <FieldProblem problem={problem} param="fx.rates" label="Custom rates" />
         <Button size="small" className="mt-3" icon={<Plus aria-hidden size={14} />} onClick={add}>
           Add rate
         </Button>

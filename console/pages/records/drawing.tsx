@@ -19,12 +19,12 @@ export default function Drawing({ machine, status, allowed, visited, taken }: Dr
   const id = useId();
   const box = useRef<HTMLElement>(null);
   const current = layout.nodes.find(({ state }) => state === status);
-  const currentX = current?.x ?? 0;
-  // On narrow screens, scroll the current state into view; only horizontally, so that the page does not jump.
+  const currentShare = (current?.x ?? 0) / layout.width;
+  // On narrow screens, center the current state; only horizontally, so that the page does not jump. The drawing may be scaled.
   useEffect(() => {
     const element = box.current;
-    if (element) element.scrollLeft = currentX - element.clientWidth / 2;
-  }, [currentX]);
+    if (element) element.scrollLeft = currentShare * element.scrollWidth - element.clientWidth / 2;
+  }, [currentShare]);
   return (
     <section
       ref={box}
@@ -37,9 +37,10 @@ export default function Drawing({ machine, status, allowed, visited, taken }: Dr
         role="img"
         aria-labelledby={`${id}-title`}
         viewBox={`0 0 ${layout.width} ${layout.height}`}
-        className="mx-auto block h-auto w-full"
-        // Shrinks to at most 80% in a narrow dialog; below that it scrolls, so that it stays readable.
-        style={{ maxWidth: layout.width, minWidth: Math.round(layout.width * 0.8) }}
+        width={layout.width}
+        // Shrinks to at most 80% on a desktop. A drawing that scrolls anyway has its full size, so that it stays readable.
+        className="mx-auto block h-auto xl:max-w-full"
+        style={{ minWidth: Math.round(layout.width * 0.8) }}
       >
         <title id={`${id}-title`}>
           {`States of a ${machine.resource}, now ${status.replaceAll('_', ' ')}. A text version is below.`}

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { StateMachine } from '../../generated/shapes.ts';
+import type { StateMachine, TimelineItem } from '../../generated/shapes.ts';
 import { type Label, layOut, nodeHeight, separateLabels } from './layout.ts';
 import { allowedActions, edgesOf, isAllowedEdge, reachableStates } from './machine.ts';
-import { wayToGoal } from './steps.ts';
+import { stepsOf, wayToGoal } from './steps.ts';
 
 /**
  * The server's state machines, read from the golden document docs/states.md: the example in docs/openapi.json is
@@ -279,4 +279,62 @@ describe('labels', () => {
       }
     },
   );
+});
+
+describe('the stepper', () => {
+  const itemOf = (from: string | null, to: string, index: number) =>
+    ({
+      ...{ object: 'timeline_item', kind: 'move', id: String(index), at: '2026-11-15T08:00:00.000Z' },
+      ...{ requestId: 'req', version: index + 1, data: { from, to } },
+    }) as unknown as TimelineItem;
+  /** In parentheses: exits; with a question mark: ahead; with a minus: missed. */
+  const shown = (resource: string, states: readonly string[]) => {
+    const items = states.map((to, index) => itemOf(states[index - 1] ?? null, to, index));
+    return stepsOf(machineOf(resource), states.at(-1) ?? '', items).map(({ state, place, isExit }) => {
+      const sign = place === 'ahead' ? '?' : place === 'missed' ? '-' : place === 'now' ? '!' : '';
+      return isExit ? `(${state}${sign})` : `${state}${sign}`;
+    });
+  };
+
+  test.each([
+    [['pending', 'authorized'], 'captured', ['pending', 'authorized', 'captured', 'settled']],
+    [['pending', 'authorized', 'captured'], 'authorized', ['pending', 'authorized', 'captured', 'settled']],
+    [[], 'authorized', ['authorized', 'captured', 'settled']],
+  ])('with the history %j of a payment that is %s shows %j', (states, status, steps) => {
+    const items = states.map((to, index) => itemOf(states[index - 1] ?? null, to, index));
+    expect(stepsOf(machineOf('payment'), status, items).map(({ state }) => state)).toEqual(steps);
+  });
+
+  test.each<[string, string[], string[]]>([
+    ['payment', ['pending', 'authorized'], ['pending', 'authorized!', 'captured?', 'settled?']],
+    ['payment', ['pending', 'failed'], ['pending', '(failed!)', 'captured-', 'settled-']],
+    [
+      'payment',
+      ['pending', 'failed', 'pending'],
+      ['pending', '(failed)', 'pending!', 'captured?', 'settled?'],
+    ],
+    ['payment', ['pending', 'captured', 'refunded'], ['pending', 'captured', '(refunded!)', 'settled-']],
+    // It may be settled already, or still settles, and remains partially refunded.
+    [
+      'payment',
+      ['pending', 'captured', 'partially_refunded'],
+      ['pending', 'captured', '(partially_refunded!)'],
+    ],
+    ['payment', ['captured', 'settled', 'disputed'], ['captured', 'settled', '(disputed!)']],
+    [
+      'payment',
+      ['captured', 'settled', 'disputed', 'settled'],
+      ['captured', 'settled', '(disputed)', 'settled!'],
+    ],
+    [
+      'payment',
+      ['captured', 'disputed', 'charged_back'],
+      ['captured', '(disputed)', '(charged_back!)', 'settled-'],
+    ],
+    ['transfer', ['sent', 'returned', 'refunded'], ['sent', '(returned)', '(refunded!)', 'completed-']],
+    ['refund', ['pending', 'failed'], ['pending', '(failed!)', 'succeeded-']],
+    ['dispute', ['needs_response', 'lost'], ['needs_response', '(lost!)', 'under_review-', 'won-']],
+  ])('of a %s that was %j is %j', (resource, states, steps) => {
+    expect(shown(resource, states)).toEqual(steps);
+  });
 });

@@ -2,7 +2,7 @@ import { Plus, X } from 'lucide-react';
 import { useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { isAbout } from '../../parts/field.tsx';
+import { FieldProblem } from '../../parts/field.tsx';
 
 /** One line of metadata or evidence in a form; `key` is its React key. */
 export interface Row {
@@ -43,7 +43,6 @@ export function Rows({ label, hint, rows, onChange, problem, param }: RowsProps)
     onChange(rows.map((row) => (row.key === key ? { ...row, ...part } : row)));
   const add = () =>
     onChange([...rows, { key: Math.max(-1, ...rows.map(({ key }) => key)) + 1, name: '', value: '' }]);
-  const isRefused = isAbout(problem, param);
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="mb-1 text-sm font-medium">
@@ -75,7 +74,7 @@ export function Rows({ label, hint, rows, onChange, problem, param }: RowsProps)
           />
         </div>
       ))}
-      {isRefused ? <p className="text-sm text-bad">{problem?.message}</p> : null}
+      <FieldProblem problem={problem ?? null} param={param} label={label} />
       {rowsMax === undefined || rows.length < rowsMax ? (
         <div>
           <Button size="small" icon={<Plus aria-hidden size={14} />} onClick={add}>

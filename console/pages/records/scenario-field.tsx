@@ -3,7 +3,7 @@ import { useId } from 'react';
 import { useCapabilities, useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { isAbout } from '../../parts/field.tsx';
+import { FieldProblem } from '../../parts/field.tsx';
 import { type ScenarioResource, scenarioDescription, scenarioGroups } from './scenario-groups.ts';
 
 export interface ScenarioFieldProps {
@@ -47,7 +47,7 @@ export function ScenarioField({ resource, steps, onChange, problem }: ScenarioFi
           ) : null}
         </div>
       ))}
-      {isAbout(problem, 'scenario') ? <p className="text-sm text-bad">{problem?.message}</p> : null}
+      <FieldProblem problem={problem} param="scenario" label="Scenario" />
       {scenarioListMax === undefined || steps.length < scenarioListMax ? (
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Button

@@ -5,8 +5,10 @@ export interface Step {
   readonly state: string;
   /** When the record entered the state; undefined if it has not yet. */
   readonly at: string | undefined;
-  readonly place: 'past' | 'now' | 'ahead';
-  readonly isLast: boolean;
+  /** 'missed' states were ahead when the record left the way to its goal. */
+  readonly place: 'past' | 'now' | 'ahead' | 'missed';
+  /** Off the way to the goal, such as failed or refunded: a branch of the step before. */
+  readonly isExit: boolean;
 }
 
 const pastMax = 6;
@@ -21,16 +23,33 @@ export function stepsOf(
     .filter(({ kind, data }) => kind === 'move' && data.from !== data.to)
     .toSorted((a, b) => (a.version ?? 0) - (b.version ?? 0))
     .map(({ id, at, data }) => ({ key: id, state: String(data.to), at }));
-  // Until the history is loaded, and for states that it does not reach back to.
-  const past = entered.at(-1)?.state === status ? entered : [{ key: status, state: status, at: undefined }];
-  const ahead = wayToGoal(machine, status).map((state) => ({ key: `ahead ${state}`, state, at: undefined }));
-  const shown = [...past.slice(-pastMax), ...ahead];
-  const now = Math.min(past.length, pastMax) - 1;
-  return shown.map((step, index) => ({
-    ...step,
-    place: index < now ? 'past' : index === now ? 'now' : 'ahead',
-    isLast: index === shown.length - 1,
-  }));
+  // The record and its history are read one after the other: either may be a transition ahead.
+  const last = entered.findLastIndex(({ state }) => state === status);
+  const past =
+    last >= 0 ? entered.slice(0, last + 1) : [...entered, { key: status, state: status, at: undefined }];
+  const left = setbacks.has(status) ? past.findLast(({ state }) => !setbacks.has(state))?.state : undefined;
+  const missed = left === undefined || mayPassGoal(machine, status) ? [] : wayToGoal(machine, left);
+  const ahead = left === undefined ? wayToGoal(machine, status) : missed;
+  return [
+    ...past.slice(-pastMax).map((step, index, shown) => ({
+      ...step,
+      place: index === shown.length - 1 ? ('now' as const) : ('past' as const),
+      isExit: setbacks.has(step.state),
+    })),
+    ...ahead.map((state) => ({
+      ...{ key: `ahead ${state}`, state, at: undefined, isExit: false },
+      place: left === undefined ? ('ahead' as const) : ('missed' as const),
+    })),
+  ];
+}
+
+/** Whether the record can still do what leads to its goal without a change of its state: a partially refunded payment settles. */
+function mayPassGoal(machine: StateMachine, status: string): boolean {
+  const goal = goals[machine.resource] ?? '';
+  const actions = machine.moves.filter(({ to }) => to.includes(goal)).map(({ action }) => action);
+  return machine.moves.some(
+    ({ action, from, stays }) => stays && from.includes(status) && actions.includes(action),
+  );
 }
 
 /** The shortest way from a state to the goal, without the state itself; empty if the record does not get there by itself. */

@@ -13,7 +13,7 @@ import { CustomerField } from '../records/customer-field.tsx';
 import { Rows } from '../records/rows.tsx';
 import { ScenarioField } from '../records/scenario-field.tsx';
 import { amountCurrency, bodyOf, type Draft, emptyDraft } from './draft.ts';
-import { IndicativeRate } from './indicative-rate.tsx';
+import { QuotePreview } from './quote-preview.tsx';
 
 const params = [
   'sourceAmount',
@@ -60,7 +60,7 @@ export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
       code={create.request(body)}
     >
       <QuoteFields draft={draft} onChange={change} problem={problem} />
-      <IndicativeRate source={draft.source} target={draft.target} />
+      <QuotePreview draft={draft} />
       <BeneficiaryFields
         draft={draft.beneficiary}
         onChange={(beneficiary) => change({ beneficiary })}

@@ -37,16 +37,22 @@ export function amountCurrency({ side, source, target }: Draft): string {
   return side === 'source' ? source : target;
 }
 
+/** The amount in minor units; undefined until there is one. */
+export function minorAmount(draft: Draft): number | undefined {
+  const parsed = parseAmount(draft.amount, amountCurrency(draft));
+  return 'problem' in parsed || parsed.minor === 0 ? undefined : parsed.minor;
+}
+
 /** The body of POST developer_api_transfers; undefined until there is an amount. */
 export function bodyOf(draft: Draft) {
-  const parsed = parseAmount(draft.amount, amountCurrency(draft));
-  if ('problem' in parsed || parsed.minor === 0) return undefined;
+  const amount = minorAmount(draft);
+  if (amount === undefined) return undefined;
   const beneficiary = beneficiaryOf(draft.beneficiary);
   const metadata = recordOf(draft.metadata);
   return {
     sourceCurrency: draft.source,
     targetCurrency: draft.target,
-    [draft.side === 'source' ? 'sourceAmount' : 'targetAmount']: parsed.minor,
+    [draft.side === 'source' ? 'sourceAmount' : 'targetAmount']: amount,
     fundFrom: draft.fundFrom,
     scenario: scenarioOf(draft.steps),
     autoAdvance: draft.isAutomatic,

@@ -134,11 +134,16 @@ export function quoteOf(
   request: QuoteRequest,
   { settings, now }: CommandContext,
 ): { readonly ok: true; readonly terms: QuotedTerms } | Refusal {
+  const result = quotedAmounts(request, settings);
+  if (!result.ok) return result;
+  const { ok, ...quoted } = result;
+  return { ok, terms: { ...quoted, expiresAt: now + limits.quoteMinutes * minuteMs } };
+}
+
+/** The amounts of a quote at the current rates. */
+export function quotedAmounts(request: QuoteRequest, settings: ApplicationSettings): Quote | Refusal {
   const result = quote(request, settings);
-  if (result.ok) {
-    const { ok, ...quoted } = result;
-    return { ok, terms: { ...quoted, expiresAt: now + limits.quoteMinutes * minuteMs } };
-  }
+  if (result.ok) return result;
   if (result.reason === 'unsupported_currency') return refusePair(request, settings);
   return refuse(result.reason, { param: `/${request.fixedSide}Amount` });
 }
@@ -162,7 +167,10 @@ export function transferScenarioOf({ scenario, sends }: Pick<TransferRow, 'scena
 }
 
 /** The fields of a quote that are computed and not stored. */
-export function shownQuote(row: TransferRow): { readonly totalAmount: bigint; readonly inverseRate: string } {
+export function shownQuote(row: Pick<TransferRow, 'sourceAmount' | 'feeAmount' | 'rate'>): {
+  readonly totalAmount: bigint;
+  readonly inverseRate: string;
+} {
   return { totalAmount: totalOf(row), inverseRate: inverseRate(row.rate) };
 }
 
