@@ -27,14 +27,15 @@ export function stepsOf(
   const last = entered.findLastIndex(({ state }) => state === status);
   const past =
     last >= 0 ? entered.slice(0, last + 1) : [...entered, { key: status, state: status, at: undefined }];
-  const left = setbacks.has(status) ? past.findLast(({ state }) => !setbacks.has(state))?.state : undefined;
+  const isExit = (state: string) => machine.setbacks.includes(state);
+  const left = isExit(status) ? past.findLast(({ state }) => !isExit(state))?.state : undefined;
   const missed = left === undefined || mayPassGoal(machine, status) ? [] : wayToGoal(machine, left);
   const ahead = left === undefined ? wayToGoal(machine, status) : missed;
   return [
     ...past.slice(-pastMax).map((step, index, shown) => ({
       ...step,
       place: index === shown.length - 1 ? ('now' as const) : ('past' as const),
-      isExit: setbacks.has(step.state),
+      isExit: isExit(step.state),
     })),
     ...ahead.map((state) => ({
       ...{ key: `ahead ${state}`, state, at: undefined, isExit: false },
@@ -45,11 +46,9 @@ export function stepsOf(
 
 /** Whether the record can still do what leads to its goal without a change of its state: a partially refunded payment settles. */
 function mayPassGoal(machine: StateMachine, status: string): boolean {
-  const goal = goals[machine.resource] ?? '';
-  const actions = machine.moves.filter(({ to }) => to.includes(goal)).map(({ action }) => action);
-  return machine.moves.some(
-    ({ action, from, stays }) => stays && from.includes(status) && actions.includes(action),
-  );
+  const { goal, moves } = machine;
+  const actions = moves.filter(({ to }) => goal !== null && to.includes(goal)).map(({ action }) => action);
+  return moves.some(({ action, from, stays }) => stays && from.includes(status) && actions.includes(action));
 }
 
 /** The shortest way from a state to the goal, without the state itself; empty if the record does not get there by itself. */
