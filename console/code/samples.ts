@@ -83,10 +83,15 @@ function argumentsOf(operation: Operation, request: ApiRequest): readonly string
   return hasQuery ? [...values, typescriptLiteral(query)] : values;
 }
 
-/** The query as the client takes it: `limit` is the only parameter of the API that is a number. */
+/** The parameters of the API that are numbers. */
+export const numbersInQueries: ReadonlySet<string> = new Set(['limit', 'amountMin', 'amountMax']);
+
+/** The query as the client takes it. */
 function queryOf({ query = '' }: ApiRequest): Readonly<Record<string, string | number>> {
   const entries = [...new URLSearchParams(query)];
-  return Object.fromEntries(entries.map(([name, value]) => [name, name === 'limit' ? Number(value) : value]));
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, numbersInQueries.has(name) ? Number(value) : value]),
+  );
 }
 
 function python(request: ApiRequest, publicUrl: string): string | undefined {
