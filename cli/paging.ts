@@ -16,6 +16,16 @@ export const pageOptions: NonNullable<Spec<PageOptions>['options']> = [
   ['--cursor <cursor>', 'continue after the previous page'],
 ];
 
+export interface SearchOptions extends PageOptions {
+  readonly search?: string;
+}
+
+/** The options of lists that can be searched. */
+export const searchOptions: NonNullable<Spec<SearchOptions>['options']> = [
+  ['--search <text>', 'only records that contain this text'],
+  ...pageOptions,
+];
+
 interface ListAnswer<Item> {
   readonly data: readonly Item[];
   readonly hasMore: boolean;

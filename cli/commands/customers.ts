@@ -3,7 +3,7 @@ import type { Customer, CustomerCreate, CustomerUpdate, ListCustomersQuery } fro
 import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { fields } from '../layout.ts';
-import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
+import { type SearchOptions, searchOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { choice, listOf, pairs } from '../reading.ts';
 
@@ -72,16 +72,16 @@ export function addCustomers(program: Command): void {
       return undefined;
     },
   });
-  declare<PageOptions & { readonly status?: string }>(customers, 'list', {
+  declare<SearchOptions & { readonly status?: string }>(customers, 'list', {
     summary: 'List customers, newest first',
     options: [
       ['--status <state>', 'active or archived', choice(...fieldValues.listCustomers.status)],
-      ...pageOptions,
+      ...searchOptions,
     ],
     examples: [['customers list --status active']],
-    run: async (session, { status, limit, cursor }) => {
+    run: async (session, { status, search: q, limit, cursor }) => {
       const pages = (await session.sandbank()).customers.list(
-        withoutUndefined({ status, limit, cursor }) as ListCustomersQuery,
+        withoutUndefined({ status, q, limit, cursor }) as ListCustomersQuery,
       );
       await showPage(session.out, pages, ['CUSTOMER', 'STATUS', 'NAME', 'EMAIL'], (one) => [
         one.id,

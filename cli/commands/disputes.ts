@@ -4,7 +4,7 @@ import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { amountText } from '../money.ts';
-import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
+import { type SearchOptions, searchOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { actionOrState, choice, pairs } from '../reading.ts';
 
@@ -13,7 +13,7 @@ interface AdvanceOptions {
   readonly evidence?: Readonly<Record<string, string>>;
 }
 
-interface ListOptions extends PageOptions {
+interface ListOptions extends SearchOptions {
   readonly status?: string;
   readonly payment?: string;
 }
@@ -25,11 +25,11 @@ export function addDisputes(program: Command): void {
     options: [
       ['--status <state>', 'only disputes in this state', choice(...fieldValues.listDisputes.status)],
       ['--payment <id>', 'only of this payment'],
-      ...pageOptions,
+      ...searchOptions,
     ],
     examples: [['disputes list --status needs_response']],
-    run: async (session, { status, payment, limit, cursor }) => {
-      const query = withoutUndefined({ status, paymentId: payment, limit, cursor }) as ListDisputesQuery;
+    run: async (session, { status, payment, search: q, limit, cursor }) => {
+      const query = withoutUndefined({ status, paymentId: payment, q, limit, cursor }) as ListDisputesQuery;
       const pages = (await session.sandbank()).disputes.list(query);
       const head = ['DISPUTE', 'STATUS', 'STAGE', 'AMOUNT', 'PAYMENT', 'RESPOND BY'];
       await showPage(session.out, pages, head, (one) => [

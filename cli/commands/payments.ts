@@ -10,7 +10,7 @@ import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { type AmountOptions, amountText, minorUnits } from '../money.ts';
-import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
+import { type SearchOptions, searchOptions, showPage, withoutUndefined } from '../paging.ts';
 import { amountOptions, paymentAmount } from '../payment-amount.ts';
 import { wrongUsage } from '../problem.ts';
 import { actionOrState, choice, currency, listOf, pairs } from '../reading.ts';
@@ -42,7 +42,7 @@ interface UpdateOptions {
 
 const clearable = ['description', 'metadata'];
 
-interface ListOptions extends PageOptions {
+interface ListOptions extends SearchOptions {
   readonly status?: string;
   readonly customer?: string;
 }
@@ -173,11 +173,11 @@ function addList(payments: Command): void {
     options: [
       ['--status <state>', 'only payments in this state', choice(...fieldValues.listPayments.status)],
       ['--customer <id>', 'only of this customer'],
-      ...pageOptions,
+      ...searchOptions,
     ],
     examples: [['payments list --status captured --limit 5'], ["payments list --json | jq '.data[].id'"]],
-    run: async (session, { status, customer, limit, cursor }) => {
-      const query = withoutUndefined({ status, customerId: customer, limit, cursor }) as ListPaymentsQuery;
+    run: async (session, { status, customer, search: q, limit, cursor }) => {
+      const query = withoutUndefined({ status, customerId: customer, q, limit, cursor }) as ListPaymentsQuery;
       const pages = (await session.sandbank()).payments.list(query);
       await showPage(session.out, pages, ['PAYMENT', 'STATUS', 'AMOUNT', 'CREATED'], (one) => [
         one.id,

@@ -4,7 +4,7 @@ import { declare, group } from '../declare.ts';
 import { fieldValues } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { type AmountOptions, amountText } from '../money.ts';
-import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
+import { type SearchOptions, searchOptions, showPage, withoutUndefined } from '../paging.ts';
 import { amountOptions, paymentAmount } from '../payment-amount.ts';
 import { actionOrState, choice, pairs } from '../reading.ts';
 
@@ -13,7 +13,7 @@ interface CreateOptions extends AmountOptions {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-interface ListOptions extends PageOptions {
+interface ListOptions extends SearchOptions {
   readonly status?: string;
   readonly payment?: string;
 }
@@ -26,11 +26,11 @@ export function addRefunds(program: Command): void {
     options: [
       ['--status <state>', 'only refunds in this state', choice(...fieldValues.listRefunds.status)],
       ['--payment <id>', 'only of this payment'],
-      ...pageOptions,
+      ...searchOptions,
     ],
     examples: [['refunds list --payment pay_...'], ['refunds list --status pending --json']],
-    run: async (session, { status, payment, limit, cursor }) => {
-      const query = withoutUndefined({ status, paymentId: payment, limit, cursor }) as ListRefundsQuery;
+    run: async (session, { status, payment, search: q, limit, cursor }) => {
+      const query = withoutUndefined({ status, paymentId: payment, q, limit, cursor }) as ListRefundsQuery;
       const pages = (await session.sandbank()).refunds.list(query);
       await showPage(session.out, pages, ['REFUND', 'STATUS', 'AMOUNT', 'PAYMENT', 'CREATED'], (one) => [
         one.id,

@@ -4,7 +4,7 @@ import { declare, group } from '../declare.ts';
 import { fieldValues, transferScenarios } from '../generated/values.ts';
 import { actionsText, fields } from '../layout.ts';
 import { amountText, minorUnits } from '../money.ts';
-import { type PageOptions, pageOptions, showPage, withoutUndefined } from '../paging.ts';
+import { type SearchOptions, searchOptions, showPage, withoutUndefined } from '../paging.ts';
 import { wrongUsage } from '../problem.ts';
 import { actionOrState, choice, currency, listOf, pairs } from '../reading.ts';
 import { addTrail } from './trail.ts';
@@ -34,7 +34,7 @@ interface AdvanceOptions {
   readonly failureCode?: string;
 }
 
-interface ListOptions extends PageOptions {
+interface ListOptions extends SearchOptions {
   readonly status?: string;
   readonly customer?: string;
 }
@@ -161,11 +161,17 @@ function addList(transfers: Command): void {
     options: [
       ['--status <state>', 'only transfers in this state', choice(...fieldValues.listTransfers.status)],
       ['--customer <id>', 'only transfers of this customer'],
-      ...pageOptions,
+      ...searchOptions,
     ],
     examples: [['transfers list --status sent']],
-    run: async (session, { status, customer, limit, cursor }) => {
-      const query = withoutUndefined({ status, customerId: customer, limit, cursor }) as ListTransfersQuery;
+    run: async (session, { status, customer, search: q, limit, cursor }) => {
+      const query = withoutUndefined({
+        status,
+        customerId: customer,
+        q,
+        limit,
+        cursor,
+      }) as ListTransfersQuery;
       const pages = (await session.sandbank()).transfers.list(query);
       await showPage(session.out, pages, ['TRANSFER', 'STATUS', 'SENT', 'ARRIVES', 'CREATED'], (one) => [
         one.id,

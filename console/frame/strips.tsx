@@ -50,8 +50,10 @@ function ClockStrip() {
   return (
     <Strip label="Application clock" icon={<Clock3 aria-hidden size={14} />} tone="bg-note-soft text-note">
       <span>
-        <span className="max-sm:hidden">Application clock</span>
-        <span className="sm:hidden">Clock</span>: {text.charAt(0).toLowerCase() + text.slice(1)}
+        <span className="max-sm:sr-only">Application </span>
+        <span className="max-sm:inline-block max-sm:first-letter:uppercase">
+          clock: {text.charAt(0).toLowerCase() + text.slice(1)}
+        </span>
       </span>
       {mayWrite ? (
         <button type="button" className="font-medium underline underline-offset-2" onClick={openReset}>

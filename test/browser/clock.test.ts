@@ -147,7 +147,7 @@ describeInBrowser('fast-forward', () => {
       await dialog.getByLabel('Last day').fill('2031-12-10');
       await dialog.getByText(`The key expires at the end of this day (${timezoneId}).`).waitFor();
       await dialog.getByRole('button', { name: 'Create key' }).click();
-      await page.getByRole('button', { name: 'I have saved the API key' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
       const keys = (await suite.session('developer').get(`${id}/${applicationId}/api_keys`)).data;
       expect(keys).toContainEqual(
         expect.objectContaining({ name: 'Checkout', expiresAt: '2031-12-11T07:59:59.999Z' }),

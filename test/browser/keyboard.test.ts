@@ -1,7 +1,7 @@
 /** The console without a mouse: focus order, visible focus, the command palette, dialogs and menus. */
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, type TestContext, test, vi } from 'vitest';
-import { describeInBrowser, pressEscape, untilLoaded, waitMs } from '../support/browser.ts';
+import { describeInBrowser, pressEscape, step, untilLoaded, waitMs } from '../support/browser.ts';
 import type { Body } from './api.ts';
 import { people, useConsole } from './console.ts';
 
@@ -205,5 +205,89 @@ describeInBrowser('keyboard', () => {
     await page.keyboard.press('Escape');
     await item.waitFor({ state: 'detached' });
     await untilFocused(opener);
+  });
+
+  test('records, webhooks, faults, lists and the clock are operated', async (context) => {
+    const { api } = suite.organization('Acme');
+    const { id } = await api.post('payments', { amount: 1250, currency: 'EUR', captureMethod: 'manual' });
+    await api.post(`payments/${id}/advance`, { action: 'authorize' });
+    const webhook = await api.post('webhooks', { url: 'http://127.0.0.1:9/hooks' });
+    const plan = await api.post('fault_plans', {
+      on: 'requests',
+      fault: { type: 'error', code: 'service_unavailable' },
+      count: 5,
+      operations: ['createTransfer'],
+    });
+    const page = await open(context, `payments/${id}`);
+    const { keyboard } = page;
+    const press = async (target: Locator) => {
+      await tabTo(target);
+      await keyboard.press('Enter');
+    };
+    const choose = async (menu: string, name: string) => {
+      await press(page.getByRole('button', { name: menu }));
+      const item = page.getByRole('menuitem', { name, exact: true });
+      const items = page.getByRole('menuitem');
+      await vi.waitUntil(() => items.evaluateAll((all) => all.some((one) => one.matches(':focus'))), {
+        ...{ timeout: waitMs, interval: 20 },
+      });
+      await keyboard.press('Home');
+      for (let stop = 0; stop < 20 && !(await isFocused(item)); stop += 1) await keyboard.press('ArrowDown');
+      await keyboard.press('Enter');
+    };
+    const load = async (path: string) => {
+      await page.goto(`/console/${suite.organization('Acme').id}/${path}`, { waitUntil: 'domcontentloaded' });
+      await untilLoaded(page);
+    };
+    await step('capture a payment and refund it', async () => {
+      for (const action of ['Capture', 'Refund']) {
+        await choose('Actions', `${action}…`);
+        const dialog = page.getByRole('dialog', { name: action });
+        await dialog.locator('input:focus').first().waitFor();
+        await keyboard.press('Enter');
+        await dialog.waitFor({ state: 'detached' });
+      }
+      expect(await api.get(`payments/${id}`)).toMatchObject({ amountCaptured: 1250, amountRefunded: 1250 });
+    });
+    await step('rotate a webhook secret', async () => {
+      await load(`webhooks/${webhook.id}`);
+      await choose('More actions', 'Rotate secret…');
+      await press(page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }));
+      const created = page.getByRole('dialog', { name: 'Save the new signing secret' });
+      expect(await created.locator('[data-secret]').innerText()).not.toBe(webhook.secret);
+      await press(created.getByRole('button', { name: 'Done' }));
+      await created.waitFor({ state: 'detached' });
+    });
+    await step('end a fault', async () => {
+      await load('faults');
+      await press(page.getByRole('button', { name: /^End plan: / }).first());
+      await press(page.getByRole('alertdialog').getByRole('button', { name: 'End plan' }));
+      await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+      expect(await api.get(`fault_plans/${plan.id}`)).toMatchObject({ status: 'canceled' });
+    });
+    await step('choose a filter and export the list', async () => {
+      await load('payments');
+      await press(page.getByRole('button', { name: 'Reference' }));
+      await tabTo(page.getByRole('textbox', { name: 'Reference' }));
+      await keyboard.type('order-1001');
+      await keyboard.press('Enter');
+      const rows = page.getByRole('table', { name: 'Payments' }).getByRole('row');
+      await rows.filter({ hasText: 'invoice-7' }).waitFor({ state: 'detached' });
+      const download = page.waitForEvent('download');
+      await press(page.getByRole('button', { name: 'Export CSV' }));
+      expect((await download).suggestedFilename()).toBe('payments.csv');
+    });
+    await step('advance the clock', async () => {
+      const offset = async () => Number((await api.get('clock')).offsetSeconds);
+      await press(page.getByRole('button', { name: /^Application clock/ }));
+      const panel = page.getByRole('dialog', { name: 'Application clock' });
+      await press(panel.getByRole('button', { name: '+1 hour' }));
+      await panel.getByText(/processed|Nothing was due/).waitFor();
+      expect(await offset()).toBeGreaterThan(3_500);
+      await press(panel.getByRole('button', { name: 'Reset…' }));
+      await press(page.getByRole('alertdialog').getByRole('button', { name: 'Reset clock' }));
+      await panel.getByText('Real time.', { exact: true }).waitFor();
+      expect(await offset()).toBe(0);
+    });
   });
 });

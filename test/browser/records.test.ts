@@ -310,7 +310,7 @@ describeInBrowser('record pages', () => {
     await step('percentages and rates of an application', async () => {
       const { id: organizationId, applicationId } = suite.organization('Amounts');
       await page.goto(`/console/${organizationId}/applications/${applicationId}`);
-      await page.getByLabel('Share in percent').fill('1,5');
+      await page.getByLabel('Percentage fee').fill('1,5');
       await page.getByLabel('Margin in percent').fill('0,25');
       await button(page, 'Add rate').click();
       await page.getByLabel('Source currency of new rate').fill('EUR');

@@ -79,6 +79,32 @@ describe('records from the command line', () => {
     expect(list.stdout + list.stderr + stdout).not.toContain(String.fromCharCode(27));
   });
 
+  test('searches the lists of records', async () => {
+    const { json } = world;
+    const name = 'Grace Hopper';
+    const { id: customer } = await json<{ id: string }>(['customers', 'create', '--name', name]);
+    const create = ['payments', 'create', '--minor', '700', '--customer', customer];
+    const { id } = await json<{ id: string }>([...create, '--reference', 'Order-777']);
+    await json(['payments', 'advance', id, '--to', 'captured']);
+    const { id: refund } = await json<{ id: string }>([
+      'payments',
+      'refund',
+      id,
+      '--reason',
+      'one item broke',
+    ]);
+    const idsOf = async (list: string, text: string) => {
+      const { data } = await json<{ data: { id: string }[] }>([list, 'list', '--search', text]);
+      return data.map((one) => one.id);
+    };
+    expect(await idsOf('payments', 'order-777')).toEqual([id]);
+    expect(await idsOf('payments', 'grace hop')).toEqual([id]);
+    expect(await idsOf('customers', 'hopper')).toEqual([customer]);
+    expect(await idsOf('refunds', 'item broke')).toEqual([refund]);
+    expect(await idsOf('transfers', 'order-777')).toEqual([]);
+    expect(await idsOf('disputes', 'order-777')).toEqual([]);
+  });
+
   test('quotes, sends, returns and refunds a transfer, and creates a customer', async () => {
     const { json } = world;
     const customer = await json<JsonOutput>([
