@@ -55,34 +55,11 @@ export const verifyWebhook: WebhookVerification['verify'] = async (
   return eventIn(body);
 };
 
-/** Whether the headers could belong to a valid request: all are there, and the timestamp is current. Costs nothing. */
-export function hasSignedHeaders(headers: ReceivedHeaders, options: VerifyOptions): boolean {
-  try {
-    signedHeadersOf(headers, options);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The verified event; undefined if the request is not valid. Without the diagnosis, which costs a dozen times as much. */
-export async function verifiedEvent(
-  body: Uint8Array,
-  headers: ReceivedHeaders,
-  secrets: readonly string[],
-  options: VerifyOptions,
-): Promise<SandbankEvent | undefined> {
-  try {
-    const request = { ...signedHeadersOf(headers, options), body };
-    return (await isSigned(request, await keysOf(secrets))) ? eventIn(body) : undefined;
-  } catch (error) {
-    if (error instanceof SignatureError) return undefined;
-    throw error;
-  }
-}
-
 /** Throws a SignatureError if a header is missing or the timestamp is not current. */
-function signedHeadersOf(headers: ReceivedHeaders, options: VerifyOptions): Omit<SignedRequest, 'body'> {
+export function signedHeadersOf(
+  headers: ReceivedHeaders,
+  options: VerifyOptions,
+): Omit<SignedRequest, 'body'> {
   const id = needed(headers, 'webhook-id');
   const timestamp = needed(headers, 'webhook-timestamp');
   const header = needed(headers, 'webhook-signature');
@@ -129,7 +106,7 @@ function listOf(secrets: string | readonly string[]): readonly string[] {
   return typeof secrets === 'string' ? [secrets] : (secrets ?? []);
 }
 
-async function keysOf(secrets: readonly string[]): Promise<HmacKey[]> {
+export async function keysOf(secrets: readonly string[]): Promise<HmacKey[]> {
   if (secrets.length === 0)
     throw new SignatureError('secret', 'No webhook secret. Pass the whsec_... secret of the endpoint.');
   return Promise.all(
@@ -168,7 +145,7 @@ function checkTime(
     throw new SignatureError('timestamp', `${problem} To check a stored request, pass the option now.`);
 }
 
-function eventIn(body: Uint8Array): SandbankEvent {
+export function eventIn(body: Uint8Array): SandbankEvent {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as SandbankEvent;
   } catch {

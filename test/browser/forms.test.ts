@@ -26,7 +26,6 @@ describeInBrowser('forms', () => {
     ['../account', ['Turn on…'], 'Continue', /^Password/],
     // These forms begin complete: a wrong text is typed first.
     ['faults', ['Create fault plan'], 'Create fault plan', /^Count/, 'many'],
-    ['events', ['Create event'], 'Create event', /^Data/, '{'],
     ['members', ['Invite'], 'Create and copy link', /^Email/, 'nobody'],
     ['keys', ['Actions for Checkout', 'Edit…'], 'Save', /^Name/, ''],
   ] as const;

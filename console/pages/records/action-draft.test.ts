@@ -188,6 +188,9 @@ const machine: StateMachine = {
   moves: [
     move('cancel', 'canceled'),
     move('settle', 'settled'),
+    // It reports a settlement, and the record remains off the path.
+    { ...move('settle', 'charged_back'), stays: true },
+    { ...move('authorize', 'settled'), to: ['settled', 'canceled'] },
     move('dispute_lost', 'charged_back', 'dispute'),
   ],
 };
@@ -195,6 +198,8 @@ const machine: StateMachine = {
 test.each([
   ['cancel', true],
   ['settle', false],
+  // The result is not known before.
+  ['authorize', false],
   // Nobody can request it.
   ['dispute_lost', false],
 ])('%s asks for confirmation: %s', (action, isConfirmed) => {

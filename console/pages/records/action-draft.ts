@@ -61,13 +61,14 @@ function fieldOf(
   return plainKinds.filter((kind) => kind === name).map((kind) => ({ kind }));
 }
 
-/** Actions that lead off the path to the goal ask for confirmation if they have no form. */
+/** Actions that can only lead off the path to the goal ask for confirmation if they have no form. */
 export function isIrreversible(machine: StateMachine | undefined, action: string): boolean {
   return (machine?.moves ?? []).some(
     (move) =>
       move.action === action &&
       move.broughtBy === null &&
-      move.to.some((to) => machine?.setbacks.includes(to)),
+      !move.stays &&
+      move.to.every((to) => machine?.setbacks.includes(to)),
   );
 }
 
