@@ -1,16 +1,10 @@
 /** All forms behave in the same way: the submit button is enabled and shows what is missing, and errors are in view. */
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
 import { useConsole } from './console.ts';
 
 describeInBrowser('forms', () => {
   const suite = useConsole({ organizations: ['Acme', 'Archived'] });
-
-  beforeAll(async () => {
-    const { id, applicationId } = suite.organization('Acme');
-    const key = { name: 'Checkout', scopes: ['payments:read'] };
-    await suite.session('owner').post(`${id}/${applicationId}/api_keys`, key);
-  });
 
   /** The page, the buttons that lead to the form, its submit button, and the first field that is missing. */
   const forms = [
@@ -24,24 +18,13 @@ describeInBrowser('forms', () => {
     ['organization', ['Delete organization…'], 'Delete organization', /^Type Acme/],
     ['../account', ['Change email…'], 'Change email', /^New email/],
     ['../account', ['Turn on…'], 'Continue', /^Password/],
-    // These forms begin complete: a wrong text is typed first.
-    ['faults', ['Create fault plan'], 'Create fault plan', /^Count/, 'many'],
-    ['members', ['Invite'], 'Create and copy link', /^Email/, 'nobody'],
-    ['keys', ['Actions for Checkout', 'Edit…'], 'Save', /^Name/, ''],
   ] as const;
 
-  for (const [path, open, submit, field, wrong] of forms)
-    test(`${submit} on ${path} shows what an empty form lacks, and focuses the first field`, async (context) => {
+  for (const [path, open, submit, field] of forms)
+    test(`${submit} shows what an empty form lacks, and focuses the first field`, async (context) => {
       const page = await suite.open(context, 'owner', 'Acme', path);
-      for (const name of open) {
-        const button = page.getByRole('button', { name, exact: true });
-        await button
-          .or(page.getByRole('menuitem', { name, exact: true }))
-          .first()
-          .click();
-      }
+      for (const name of open) await page.getByRole('button', { name, exact: true }).first().click();
       const dialog = page.getByRole('dialog');
-      if (wrong !== undefined) await dialog.getByLabel(field).first().fill(wrong);
       const button = dialog.getByRole('button', { name: submit, exact: true });
       expect(await button.isEnabled()).toBe(true);
       expect(await dialog.locator('[aria-invalid=true]').count()).toBe(0);
