@@ -23,9 +23,15 @@ export function timestampProblem(
   return `The timestamp is ${when}, and at most ${toleranceSeconds} are allowed. The request may be a replay; otherwise check the clock of this machine.`;
 }
 
+/** A request with more signatures is not from Sandbank, and must not cost more. */
+const signaturesMax = 4;
+
 /** The signatures of version 1. The header contains one signature per active secret, separated by spaces. */
 export function signaturesIn(header: string): readonly string[] {
-  return header.split(' ').flatMap((part) => (part.startsWith('v1,') ? [part.slice(3)] : []));
+  return header
+    .split(' ')
+    .flatMap((part) => (part.startsWith('v1,') ? [part.slice(3)] : []))
+    .slice(0, signaturesMax);
 }
 
 export interface SignedRequest {
@@ -48,12 +54,10 @@ async function isAnySigned(
   keys: readonly HmacKey[],
   signed: Uint8Array,
 ): Promise<boolean> {
-  for (const key of keys) if (await isSignedBy(key, signatures, signed)) return true;
+  for (const key of keys)
+    for (const signature of signatures) if (await isSignedBy(key, signature, signed)) return true;
   return false;
 }
-
-/** A request with more signatures is not from Sandbank, and its diagnosis must not cost more. */
-const signaturesMax = 4;
 
 /**
  * Explains why no signature matches. It applies each common mistake to the request, and reports those that make a signature
@@ -63,7 +67,7 @@ export async function mistakesIn(
   request: SignedRequest,
   secrets: readonly string[],
 ): Promise<readonly string[]> {
-  const signatures = request.signatures.slice(0, signaturesMax);
+  const { signatures } = request;
   const keys = (await Promise.all(secrets.map(keyOf))).filter((key) => key !== undefined);
   const encoder = new TextEncoder();
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(request.body);

@@ -8,7 +8,6 @@ import {
   isSigned,
   mistakesIn,
   noVersion,
-  type SignedRequest,
   signaturesIn,
   timestampProblem,
 } from './signature-diagnosis.ts';
@@ -46,7 +45,13 @@ export const verifyWebhook: WebhookVerification['verify'] = async (
   const secretList = listOf(secrets);
   const keys = await keysOf(secretList);
   const body = bodyOf(rawBody);
-  const request = { ...signedHeadersOf(headers, options), body };
+  const id = needed(headers, 'webhook-id');
+  const timestamp = needed(headers, 'webhook-timestamp');
+  const header = needed(headers, 'webhook-signature');
+  checkTime(timestamp, options);
+  const signatures = signaturesIn(header);
+  if (signatures.length === 0) throw new SignatureError('signature', noVersion);
+  const request = { id, timestamp, body, signatures };
   if (!(await isSigned(request, keys)))
     throw new SignatureError(
       'signature',
@@ -54,20 +59,6 @@ export const verifyWebhook: WebhookVerification['verify'] = async (
     );
   return eventIn(body);
 };
-
-/** Throws a SignatureError if a header is missing or the timestamp is not current. */
-export function signedHeadersOf(
-  headers: ReceivedHeaders,
-  options: VerifyOptions,
-): Omit<SignedRequest, 'body'> {
-  const id = needed(headers, 'webhook-id');
-  const timestamp = needed(headers, 'webhook-timestamp');
-  const header = needed(headers, 'webhook-signature');
-  checkTime(timestamp, options);
-  const signatures = signaturesIn(header);
-  if (signatures.length === 0) throw new SignatureError('signature', noVersion);
-  return { id, timestamp, signatures };
-}
 
 export interface SignedWebhook {
   readonly body: string;
@@ -106,7 +97,7 @@ function listOf(secrets: string | readonly string[]): readonly string[] {
   return typeof secrets === 'string' ? [secrets] : (secrets ?? []);
 }
 
-export async function keysOf(secrets: readonly string[]): Promise<HmacKey[]> {
+async function keysOf(secrets: readonly string[]): Promise<HmacKey[]> {
   if (secrets.length === 0)
     throw new SignatureError('secret', 'No webhook secret. Pass the whsec_... secret of the endpoint.');
   return Promise.all(
@@ -145,7 +136,7 @@ function checkTime(
     throw new SignatureError('timestamp', `${problem} To check a stored request, pass the option now.`);
 }
 
-export function eventIn(body: Uint8Array): SandbankEvent {
+function eventIn(body: Uint8Array): SandbankEvent {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as SandbankEvent;
   } catch {

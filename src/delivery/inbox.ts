@@ -1,6 +1,11 @@
-import { SignatureError } from '../../sdk/errors.ts';
-import { isSigned } from '../../sdk/signature-diagnosis.ts';
-import { eventIn, keysOf, signedHeadersOf } from '../../sdk/webhooks.ts';
+import { readHeader } from '../../sdk/received-headers.ts';
+import { keyOf } from '../../sdk/signature.ts';
+import {
+  isSigned,
+  type SignedRequest,
+  signaturesIn,
+  timestampProblem,
+} from '../../sdk/signature-diagnosis.ts';
 import type { Vault } from '../engine/vault.ts';
 import { isId } from '../kernel/ids.ts';
 import type { Instant, Reader } from '../kernel/table.ts';
@@ -43,8 +48,7 @@ export class Inbox {
 
   /** Whether the body of a request is worth reading: its sender is not known before. */
   isPlausible({ webhookId, headers }: Omit<InboxRequest, 'body'>): boolean {
-    const now = this.#settings.realTime();
-    return isId('webhook', webhookId) && unlessInvalid(() => signedHeadersOf(headers, { now })) !== undefined;
+    return isId('webhook', webhookId) && signedHeaders(headers, this.#settings.realTime()) !== undefined;
   }
 
   /** Verifies a request as a user's receiver would, with the SDK. Undefined when there is no such inbox or the signature is not valid. */
@@ -64,19 +68,35 @@ export class Inbox {
   ): Promise<{ readonly id: string; readonly type: string } | undefined> {
     const { vault, wallClock, realTime } = this.#settings;
     const active = openSecrets(vault, secrets, belongsTo(orgId, id), wallClock());
-    if (active === undefined || active.length === 0) return undefined;
-    const signed = unlessInvalid(() => signedHeadersOf(headers, { now: realTime() }));
+    if (active === undefined) return undefined;
+    const signed = signedHeaders(headers, realTime());
+    if (!signed) return undefined;
+    const keys = (await Promise.all(active.map(keyOf))).filter((key) => key !== undefined);
     // Not `verifyWebhook`, whose diagnosis of an invalid signature costs a dozen times as much.
-    if (!signed || !(await isSigned({ ...signed, body }, await keysOf(active)))) return undefined;
-    return unlessInvalid(() => eventIn(body));
+    return (await isSigned({ ...signed, body }, keys)) ? eventIn(body) : undefined;
   }
 }
 
-function unlessInvalid<Value>(read: () => Value): Value | undefined {
+const toleranceSeconds = 300;
+
+/** Undefined if a header is missing, or the timestamp is not current. */
+function signedHeaders(
+  headers: InboxRequest['headers'],
+  now: Instant,
+): Omit<SignedRequest, 'body'> | undefined {
+  const [id, timestamp, header] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    readHeader(headers, name),
+  );
+  if (!id || !timestamp || !header) return undefined;
+  if (timestampProblem(timestamp, now, toleranceSeconds) !== undefined) return undefined;
+  return { id, timestamp, signatures: signaturesIn(header) };
+}
+
+/** What is signed is an event, unless somebody who knows the secret signs something else. */
+function eventIn(body: Uint8Array): { readonly id: string; readonly type: string } | undefined {
   try {
-    return read();
-  } catch (error) {
-    if (error instanceof SignatureError) return undefined;
-    throw error;
+    return JSON.parse(new TextDecoder().decode(body)) as { readonly id: string; readonly type: string };
+  } catch {
+    return undefined;
   }
 }

@@ -198,18 +198,19 @@ describe('verification fails for', () => {
     expect(await errorFrom('hello', delivered('hello'), secret, { now })).toMatchObject({ check: 'body' });
   });
 
-  test('thousands of signatures cost no more than one', async () => {
-    const sign = vi.spyOn(crypto.subtle, 'sign');
-    onTestFinished(() => sign.mockRestore());
+  test('thousands of signatures cost no more than four', async () => {
+    const verify = vi.spyOn(crypto.subtle, 'verify');
+    onTestFinished(() => verify.mockRestore());
     const headers = delivered();
     const wrong = Array.from({ length: 4_000 }, () => `v1,${'A'.repeat(43)}=`);
-    const many = { ...headers, 'webhook-signature': [...wrong, headers['webhook-signature']].join(' ') };
-    expect(await verifyWebhook(body, many, [newSecret(), secret], { now })).toEqual(event);
-    expect(sign).toHaveBeenCalledTimes(2);
-    const refused = { ...headers, 'webhook-signature': wrong.join(' ') };
+    const valid = headers['webhook-signature'];
+    const among = { ...headers, 'webhook-signature': [wrong[0], valid, ...wrong].join(' ') };
+    expect(await verifyWebhook(body, among, secret, { now })).toEqual(event);
+    expect(verify).toHaveBeenCalledTimes(2);
+    const refused = { ...headers, 'webhook-signature': [...wrong, valid].join(' ') };
     await errorFrom(body, refused, secret, { now });
     // The diagnosis tries about a dozen mistakes.
-    expect(sign.mock.calls.length).toBeLessThan(30);
+    expect(verify.mock.calls.length).toBeLessThan(100);
   });
 
   test('a timestamp too old for the system clock, which is the default', async () => {

@@ -106,7 +106,9 @@ const laws: readonly (readonly [of: string, may: readonly string[]])[] = [
       'src/db/array.ts',
       'type src/db/',
       // An inbox verifies deliveries like the receiver of a user.
-      'sdk/webhooks.ts',
+      'sdk/received-headers.ts',
+      'sdk/signature.ts',
+      'sdk/signature-diagnosis.ts',
       ...pure,
       ...reads,
       'type src/telemetry/ports.ts',
