@@ -184,6 +184,8 @@ describeInBrowser('fast-forward', () => {
       expect((await api.get('clock')).status).toBe('frozen');
       await strip.getByRole('button', { name: 'Reset…' }).click();
       await question.getByRole('button', { name: 'Reset clock' }).click();
+      // Below an open question the strip has no role, so it would count as detached.
+      await question.waitFor({ state: 'detached' });
       await strip.waitFor({ state: 'detached' });
       expect(await api.get('clock')).toMatchObject({ status: 'running', offsetSeconds: 0 });
     });

@@ -9,7 +9,7 @@ import {
   phone,
   step,
 } from '../support/browser.ts';
-import { useConsole } from './console.ts';
+import { useConsole, visit } from './console.ts';
 
 const payment = { amount: 1250, currency: 'EUR' };
 const dialogOf = (page: Page) => page.getByRole('dialog');
@@ -319,7 +319,7 @@ describeInBrowser('code and runs', () => {
     await expectCode(page, 'developer_api_reset');
     await layerOf(page).getByText('It requires a key that may reset the organization.').waitFor();
     for (const [path, name, field, text, ...parts] of forms) {
-      await page.goto(`/console/${suite.organization('Forms').id}/${path}`);
+      await visit(page, `${suite.organization('Forms').id}/${path}`);
       await button(page, name).first().click();
       if (field !== null) await layerOf(page).getByRole('textbox', { name: field }).first().fill(text);
       await expectCode(page, ...parts);
@@ -341,7 +341,7 @@ describeInBrowser('code and runs', () => {
       expect((await api.get(`webhooks/${inbox.id}`)).inbox).toMatchObject({ responseStatus: 500 });
     });
     await step('the webhook', async () => {
-      await page.goto(page.url().replace(`${inbox.id}/inbox`, id));
+      await visit(page, `${suite.organization('Hooks').id}/webhooks/${id}`);
       // The card that examines the receiver has another one.
       await button(page, 'Code').first().click();
       await dialog.getByLabel('Request').selectOption('Disable webhook');
