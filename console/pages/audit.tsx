@@ -21,17 +21,6 @@ const plain = 'hover:text-accent hover:underline';
 const columns: readonly Column<AuditEntry>[] = [
   { header: 'Time', cell: ({ at }) => <Time at={at} kind="wall" /> },
   {
-    header: 'Actor',
-    cell: ({ actor }) =>
-      actor.id === null ? (
-        <ActorName actor={actor} />
-      ) : (
-        <Anchor to="audit" search={{ kind: 'all', actorId: actor.id }} className={plain}>
-          <ActorName actor={actor} />
-        </Anchor>
-      ),
-  },
-  {
     header: 'Action',
     cell: ({ action, code }) => (
       <>
@@ -41,6 +30,18 @@ const columns: readonly Column<AuditEntry>[] = [
         {code === null ? null : <span className="block font-mono text-xs text-bad">{code}</span>}
       </>
     ),
+  },
+  {
+    header: 'Actor',
+    isWide: true,
+    cell: ({ actor }) =>
+      actor.id === null ? (
+        <ActorName actor={actor} />
+      ) : (
+        <Anchor to="audit" search={{ kind: 'all', actorId: actor.id }} className={plain}>
+          <ActorName actor={actor} />
+        </Anchor>
+      ),
   },
   {
     header: 'Outcome',

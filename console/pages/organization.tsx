@@ -4,7 +4,7 @@ import { useAllowed, useMayCreateOrganization, usePerson, useRole } from '../fra
 import type { Application, Member, Organization as OrganizationRecord } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
-import { Card } from '../parts/card.tsx';
+import { ActionCard, Card } from '../parts/card.tsx';
 import { IdText } from '../parts/copy-button.tsx';
 import { KeyValue } from '../parts/key-value.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -101,18 +101,16 @@ function applicationCount({ data, hasMore }: List<Application>): string {
 function NewOrganizationCard() {
   const mayCreate = useMayCreateOrganization();
   return (
-    <Card
+    <ActionCard
       title="Another organization"
       description="Its applications and members are separate from these. You become its owner."
-    >
-      {mayCreate ? (
+      action={
         <Anchor to="/welcome" search={{ new: '1' }} className={buttonClass()}>
           Create organization
         </Anchor>
-      ) : (
-        <p className="text-sm text-muted">On this server, only owners can create organizations.</p>
-      )}
-    </Card>
+      }
+      obstacle={mayCreate ? undefined : 'On this server, only owners can create organizations.'}
+    />
   );
 }
 
@@ -124,17 +122,24 @@ function Leave({ name }: { readonly name: string }) {
   const membership = members?.find(({ personId }) => personId === person.id);
   const isLastOwner = role === 'owner' && members?.filter((one) => one.role === 'owner').length === 1;
   return (
-    <Card title="Leave" description="You lose all access to this organization. Its records stay.">
-      {isLastOwner ? (
-        <p className="text-sm text-muted">
-          You are its only owner, and an organization needs one. Make{' '}
-          <Anchor to="members">another member</Anchor> an owner first.
-        </p>
-      ) : (
-        <Button disabled={membership === undefined} onClick={() => setConfirming(true)}>
-          Leave organization…
-        </Button>
-      )}
+    <>
+      <ActionCard
+        title="Leave"
+        description="You lose all access to this organization. Its records stay."
+        action={
+          <Button disabled={membership === undefined} onClick={() => setConfirming(true)}>
+            Leave organization…
+          </Button>
+        }
+        obstacle={
+          isLastOwner ? (
+            <>
+              You are its only owner, and an organization needs one. Make{' '}
+              <Anchor to="members">another member</Anchor> an owner first.
+            </>
+          ) : undefined
+        }
+      />
       {isConfirming && membership ? (
         <LeaveOrganization
           memberId={membership.id}
@@ -142,6 +147,6 @@ function Leave({ name }: { readonly name: string }) {
           onClose={() => setConfirming(false)}
         />
       ) : null}
-    </Card>
+    </>
   );
 }

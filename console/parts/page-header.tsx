@@ -40,7 +40,7 @@ export function PageHeader({ title, badge, description, actions, parent, heading
           {badge}
         </div>
         {description === undefined ? null : (
-          <div className="mt-1 max-w-[42rem] text-muted [overflow-wrap:anywhere]">
+          <div className="mt-1 max-w-[42rem] text-pretty text-muted [overflow-wrap:anywhere]">
             <Prose text={description} />
           </div>
         )}

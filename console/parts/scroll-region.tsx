@@ -29,6 +29,7 @@ export function ScrollRegion({
         'relative focus-visible:outline-offset-[-2px]',
         // What scrolls sideways is the box that content sticks to: with the distance of the window, it would cover the first row.
         hasStickyContent && !isScrolled ? 'overflow-x-clip' : 'overflow-x-auto [--sticky-top:0px]',
+        isScrolled && 'scroll-edges [--cover:var(--surface)]',
         className,
       )}
       aria-busy={isBusy || undefined}

@@ -225,11 +225,11 @@ export function useNewKeys(keys: readonly string[]): (key: string) => boolean {
 
 function cellClass<Row>(column: Column<Row>): string {
   return classes(
-    'px-3 first:pl-5 last:pr-5 align-middle',
+    'px-2 first:pl-4 last:pr-4 xl:px-3 xl:first:pl-5 xl:last:pr-5 align-middle',
     column.align === 'right' ? 'text-left tabular-nums sm:text-right' : 'text-left',
     column.isMinor && 'max-sm:hidden',
     column.isExtra && 'max-xl:hidden',
     column.isDetail && 'max-[90rem]:hidden',
-    column.isWide ? 'w-full max-w-0 min-w-40 truncate' : 'whitespace-nowrap',
+    column.isWide ? 'w-full max-w-0 min-w-24 truncate xl:min-w-40' : 'whitespace-nowrap',
   );
 }

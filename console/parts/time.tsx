@@ -34,7 +34,7 @@ export function Time({
   const text = {
     stamp: formatStamp(instant, now),
     full,
-    relative: distance ?? full,
+    relative: distance ?? formatStamp(instant, now),
     both: full,
   }[show];
   return (
@@ -48,5 +48,14 @@ export function Time({
         <span className="whitespace-nowrap text-faint"> · {distance}</span>
       ) : null}
     </time>
+  );
+}
+
+/** Below the text of a row's first cell, for a column of times that is hidden on phones. */
+export function TimeOnPhones(props: Pick<TimeProps, 'at' | 'kind'>) {
+  return (
+    <span className="block text-xs font-normal text-muted sm:hidden">
+      <Time {...props} />
+    </span>
   );
 }

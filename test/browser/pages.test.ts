@@ -23,8 +23,12 @@ import {
 } from '../support/browser.ts';
 import { startServer } from '../support/processes.ts';
 import { type ConsoleApi, consoleApiOf, visit } from './console.ts';
-import { type Ids, pages, readIds, titleOf } from './page-list.ts';
+import { type ConsolePage, type Ids, pages, readIds, titleOf } from './page-list.ts';
 import { createSampleData, owner, type SampleData, seed, viewer } from './sample-data.ts';
+
+const smallLaptop = { width: 1024, height: 800 };
+/** Amounts of the sample data with 12 digits may not fit beside the other columns. */
+const hasHugeAmounts = ({ route }: ConsolePage) => route === 'payments' || route === 'reconciliation';
 
 type PersonName = 'owner' | 'viewer' | 'nobody';
 
@@ -68,6 +72,12 @@ describeInBrowser('console pages', () => {
     return suite.borrowTab(context, who, storageState === undefined ? {} : { storageState });
   };
 
+  /** The tables that are wider than their place. */
+  const wideTables = (page: Page): Promise<string[]> =>
+    page.evaluate(`[...document.querySelectorAll('section > table')]
+      .filter((table) => table.scrollWidth > table.parentElement.clientWidth)
+      .map((table) => table.caption.textContent)`);
+
   const headings = (page: Page) => page.getByRole('heading', { level: 1 });
 
   describe('with sample data', () => {
@@ -85,6 +95,9 @@ describeInBrowser('console pages', () => {
         expect(await headings(page).count(), 'headings of level 1').toBe(1);
         expect(await headings(page).isVisible()).toBe(true);
         await expectNoOverflow(page, `${title} on a phone`);
+        await page.setViewportSize(smallLaptop);
+        await untilStill(page);
+        if (!hasHugeAmounts(one)) expect(await wideTables(page), 'tables that scroll sideways').toEqual([]);
         await page.setViewportSize(desktop);
       });
     }

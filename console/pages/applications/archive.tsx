@@ -3,7 +3,7 @@ import { useWrite } from '../../client/queries.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Application } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
+import { ActionCard } from '../../parts/card.tsx';
 import { ConfirmDialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
@@ -25,19 +25,19 @@ export function ArchiveCard({ application }: { readonly application: Application
     setConfirming(true);
   };
   return (
-    <Card
-      title={isActive ? 'Archive' : 'Restore'}
-      description={
-        isActive
-          ? 'Its API keys stop working and its settings become read-only. All records stay readable, and you can restore it.'
-          : 'Its API keys work again, except revoked and expired ones.'
-      }
-    >
-      {mayArchive ? (
-        <Button onClick={openDialog}>{isActive ? 'Archive application…' : 'Restore application…'}</Button>
-      ) : (
-        <p className="text-sm text-muted">Requires the admin or owner role.</p>
-      )}
+    <>
+      <ActionCard
+        title={isActive ? 'Archive' : 'Restore'}
+        description={
+          isActive
+            ? 'Its API keys stop working and its settings become read-only. All records stay readable, and you can restore it.'
+            : 'Its API keys work again, except revoked and expired ones.'
+        }
+        action={
+          <Button onClick={openDialog}>{isActive ? 'Archive application…' : 'Restore application…'}</Button>
+        }
+        obstacle={mayArchive ? undefined : 'Requires the admin or owner role.'}
+      />
       <ConfirmDialog
         isOpen={isConfirming}
         onOpenChange={setConfirming}
@@ -52,6 +52,6 @@ export function ArchiveCard({ application }: { readonly application: Application
           ? 'Requests with its API keys are rejected from now on. Nothing is deleted; scheduled steps still run.'
           : 'Requests with its API keys are accepted again, and its settings can be changed.'}
       </ConfirmDialog>
-    </Card>
+    </>
   );
 }

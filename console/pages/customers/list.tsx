@@ -9,7 +9,7 @@ import { RecordList } from '../records/record-list.tsx';
 import { CustomerForm } from './form.tsx';
 
 const columns: readonly Column<Customer>[] = [
-  { header: 'Name', cell: ({ name, email, id }) => name ?? email ?? id },
+  { header: 'Name', isWide: true, cell: ({ name, email, id }) => name ?? email ?? id },
   { header: 'Email', isWide: true, isMinor: true, cell: ({ email }) => email },
   { header: 'Reference', isMinor: true, cell: ({ reference }) => reference },
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },

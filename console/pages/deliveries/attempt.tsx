@@ -27,7 +27,7 @@ export function AttemptList({ attempts }: { readonly attempts: readonly Attempt[
       {attempts.map((attempt, index) => (
         <li key={attempt.number} className="border-b last:border-b-0">
           <details open={index === 0}>
-            <summary className="px-5 py-3 marker:text-muted hover:bg-hover focus-visible:outline-offset-[-2px] [&>span]:inline-flex">
+            <summary className="px-5 py-3 marker:text-muted hover:bg-hover focus-visible:outline-offset-[-2px] [&>span]:inline-flex max-sm:[&>span]:max-w-[calc(100%-1.5rem)] max-sm:[&>span]:align-top">
               <AttemptSummary attempt={attempt} />
             </summary>
             <div className="px-5 pt-1 pb-5">

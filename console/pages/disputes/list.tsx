@@ -41,7 +41,7 @@ export function DisputeList() {
     <RecordList
       kind="dispute"
       columns={columns}
-      placeholder="Reason, payment reference or id"
+      placeholder="Reason, reference or id"
       hasAmount
       texts={[{ name: 'paymentId', label: 'Payment', placeholder: 'pay_…' }]}
       none={{

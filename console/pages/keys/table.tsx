@@ -107,7 +107,7 @@ const facts: readonly Column<ListedApiKey>[] = [
     isMinor: true,
     cell: ({ expiresAt }) => <Time at={expiresAt} kind="wall" mayBeAhead empty="Never" />,
   },
-  { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
+  { header: 'Created', isExtra: true, cell: ({ createdAt }) => <Time at={createdAt} kind="wall" /> },
 ];
 
 function actionsOf(onAction: NonNullable<KeyTableProps['onAction']>): Column<ListedApiKey> {

@@ -2,24 +2,22 @@ import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
+import { ActionCard } from '../../parts/card.tsx';
 import { ConfirmName } from './confirm-name.tsx';
 
 export function DeleteCard({ name }: { readonly name: string }) {
   const mayDelete = useAllowed('owner');
   const [isConfirming, setConfirming] = useState(false);
   return (
-    <Card
-      title="Delete"
-      description="Deletes the organization with its applications, API keys, webhooks, members and records. The audit trail is retained for the operator of the server."
-    >
-      {mayDelete ? (
-        <Button onClick={() => setConfirming(true)}>Delete organization…</Button>
-      ) : (
-        <p className="text-sm text-muted">Only an owner can delete the organization.</p>
-      )}
+    <>
+      <ActionCard
+        title="Delete"
+        description="Deletes the organization with its applications, API keys, webhooks, members and records. The audit trail is retained for the operator of the server."
+        action={<Button onClick={() => setConfirming(true)}>Delete organization…</Button>}
+        obstacle={mayDelete ? undefined : 'Only an owner can delete the organization.'}
+      />
       {isConfirming ? <DeleteOrganization name={name} onClose={() => setConfirming(false)} /> : null}
-    </Card>
+    </>
   );
 }
 

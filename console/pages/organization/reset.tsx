@@ -5,7 +5,7 @@ import { postRequest } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import type { Reset } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Card } from '../../parts/card.tsx';
+import { ActionCard } from '../../parts/card.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { ConfirmName } from './confirm-name.tsx';
@@ -30,15 +30,13 @@ export function ResetCard({ name }: { readonly name: string }) {
     setConfirming(true);
   };
   return (
-    <Card
-      title="Reset"
-      description="Deletes all records: payments, customers, transfers, events, deliveries, ledger, request log. Members, applications, API keys, webhooks and the audit trail remain."
-    >
-      {mayReset ? (
-        <Button onClick={openDialog}>Reset organization…</Button>
-      ) : (
-        <p className="text-sm text-muted">Requires the admin or owner role.</p>
-      )}
+    <>
+      <ActionCard
+        title="Reset"
+        description="Deletes all records: payments, customers, transfers, events, deliveries, ledger, request log. Members, applications, API keys, webhooks and the audit trail remain."
+        action={<Button onClick={openDialog}>Reset organization…</Button>}
+        obstacle={mayReset ? undefined : 'Requires the admin or owner role.'}
+      />
       {isConfirming && mayReset ? (
         <ConfirmName
           name={name}
@@ -53,6 +51,6 @@ export function ResetCard({ name }: { readonly name: string }) {
           codeNote="The API asks for no name. It requires a key that may reset the organization."
         />
       ) : null}
-    </Card>
+    </>
   );
 }

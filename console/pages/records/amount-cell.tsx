@@ -1,5 +1,5 @@
 import { Money } from '../../parts/money.tsx';
-import { Time } from '../../parts/time.tsx';
+import { TimeOnPhones } from '../../parts/time.tsx';
 
 export interface AmountCellProps {
   readonly amount: number;
@@ -15,9 +15,7 @@ export function AmountCell({ amount, currency, id, at }: AmountCellProps) {
     <>
       <Money amount={amount} currency={currency} />
       <span className="sr-only">, {id}</span>
-      <span className="block text-xs font-normal text-muted sm:hidden">
-        <Time at={at} />
-      </span>
+      <TimeOnPhones at={at} />
     </>
   );
 }

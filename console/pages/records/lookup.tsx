@@ -54,7 +54,7 @@ export function Lookup({ value, onChange, placeholder }: LookupProps) {
         placeholder={placeholder}
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
-        className="control pl-8 sm:w-[17rem]"
+        className="control pl-8 sm:w-[18rem]"
       />
     </form>
   );

@@ -105,7 +105,7 @@ function Progress({ resource, record, timeline }: ProgressProps) {
       <div className="min-w-0 flex-1 max-sm:basis-full">
         <Stepper resource={resource} status={record.status} items={items} />
       </div>
-      <Button size="small" variant="ghost" onClick={() => setOpen(true)}>
+      <Button size="small" variant="ghost" className="max-sm:ml-1" onClick={() => setOpen(true)}>
         View all states
       </Button>
       {isOpen ? (

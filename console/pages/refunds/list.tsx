@@ -38,7 +38,7 @@ export function RefundList() {
     <RecordList
       kind="refund"
       columns={columns}
-      placeholder="Reason, payment reference or id"
+      placeholder="Reason, reference or id"
       hasAmount
       texts={[{ name: 'paymentId', label: 'Payment', placeholder: 'pay_…' }]}
       none={{

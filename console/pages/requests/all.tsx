@@ -8,7 +8,7 @@ import { ExportButton } from '../../parts/export-button.tsx';
 import { FilterBar, FilterDates, FilterSelect, FilterText } from '../../parts/filter-bar.tsx';
 import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Time, TimeOnPhones } from '../../parts/time.tsx';
 import { ActorName } from '../log/actor.tsx';
 import { NothingFound } from '../log/nothing-found.tsx';
 import { formatDuration, shortPath } from './logged-request.ts';
@@ -17,10 +17,13 @@ const columns: readonly Column<LoggedRequestSummary>[] = [
   {
     header: 'Request',
     isWide: true,
-    cell: ({ method, path }) => (
-      <span className="font-mono text-xs" title={path}>
-        <span className="font-semibold">{method}</span> <Operation path={shortPath(path)} />
-      </span>
+    cell: ({ method, path, at }) => (
+      <>
+        <span className="font-mono text-xs" title={path}>
+          <span className="font-semibold">{method}</span> <Operation path={shortPath(path)} />
+        </span>
+        <TimeOnPhones at={at} kind="wall" />
+      </>
     ),
   },
   { header: 'Status', cell: ({ httpStatus }) => <HttpStatus status={httpStatus} /> },
@@ -44,7 +47,7 @@ const columns: readonly Column<LoggedRequestSummary>[] = [
     isMinor: true,
     cell: ({ durationMs }) => formatDuration(durationMs),
   },
-  { header: 'Time', cell: ({ at }) => <Time at={at} kind="wall" /> },
+  { header: 'Time', isMinor: true, cell: ({ at }) => <Time at={at} kind="wall" /> },
 ];
 
 const prefix = 'developer_api_';

@@ -79,9 +79,9 @@ export function HealthTiles({ webhook }: { readonly webhook: WebhookDetail }) {
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border bg-line lg:grid-cols-4">
       {tiles.map(([name, value]) => (
-        <div key={name} className="bg-surface px-5 py-3.5">
+        <div key={name} className="bg-surface px-4 py-3.5 xl:px-5">
           <dt className="text-sm text-muted">{name}</dt>
-          <dd className="mt-0.5 font-medium">{value}</dd>
+          <dd className="mt-0.5 text-sm font-medium">{value}</dd>
         </div>
       ))}
     </dl>
