@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useWrite } from '../client/queries.ts';
 import { useToken } from '../frame/params.ts';
 import { useSession } from '../frame/session.tsx';
@@ -7,23 +7,17 @@ import type { Session } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
 import { Field, PasswordInput, problemOutsideFields } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
-import { passwordHint } from './account/sign-up-form.tsx';
+import { passwordHint, passwordProblem } from './account/sign-up-form.tsx';
 
 /** The page of a reset link, which an owner has created: set a new password, then sign in. */
 export function Reset() {
   const token = useToken();
   const { limits } = useSession();
   const [password, setPassword] = useState('');
-  const [isTooShort, setTooShort] = useState(false);
   const reset = useWrite<Session>('session/password_reset');
   const problem = problemOutsideFields(reset.problem, ['newPassword']);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const isShort = password.length < limits.passwordLengthMin;
-    setTooShort(isShort);
-    if (!isShort) void reset.write({ token, newPassword: password });
-  };
   if (reset.response) {
     return (
       <StandalonePage title="Password changed">
@@ -38,14 +32,18 @@ export function Reset() {
   }
   return (
     <StandalonePage title="Choose a new password">
-      <form onSubmit={submit} className="flex flex-col gap-4">
+      <Form
+        onSubmit={() => void reset.write({ token, newPassword: password })}
+        isBusy={reset.isBusy}
+        className="flex flex-col gap-4"
+      >
         {problem ? <ProblemBanner problem={problem} /> : null}
         <Field
           label="New password"
           hint={passwordHint(limits)}
           problem={reset.problem}
           param="newPassword"
-          error={isTooShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
+          missing={passwordProblem(password, limits)}
         >
           <PasswordInput
             name="password"
@@ -59,7 +57,7 @@ export function Reset() {
         <Button type="submit" variant="primary" isBusy={reset.isBusy}>
           Change password
         </Button>
-      </form>
+      </Form>
     </StandalonePage>
   );
 }

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type FormEvent, useMemo, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useWrite } from '../client/queries.ts';
 import { ScopeContext } from '../client/scope.ts';
 import { SignOutButton, usePerson, useSession } from '../frame/session.tsx';
@@ -8,6 +8,7 @@ import type { Application, Organization } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button } from '../parts/button.tsx';
 import { Field, Input, isAbout } from '../parts/field.tsx';
+import { Form } from '../parts/form.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
 
 /** The first steps: an organization, then its first application, then the quick start. */
@@ -88,15 +89,20 @@ interface NameFormProps {
 function NameForm({ step, label, placeholder, submit, write }: NameFormProps) {
   const { limits } = useSession();
   const [name, setName] = useState('');
-  const send = (event: FormEvent) => {
-    event.preventDefault();
-    if (name.trim() !== '') void write.write({ name: name.trim() });
-  };
   return (
-    <form onSubmit={send} className="flex flex-col gap-4">
+    <Form
+      onSubmit={() => void write.write({ name: name.trim() })}
+      isBusy={write.isBusy}
+      className="flex flex-col gap-4"
+    >
       <p className="text-sm text-muted">Step {step} of 2</p>
       {write.problem && !isAbout(write.problem, 'name') ? <ProblemBanner problem={write.problem} /> : null}
-      <Field label={label} problem={write.problem} param="name">
+      <Field
+        label={label}
+        missing={name.trim() === '' ? 'Enter a name.' : undefined}
+        problem={write.problem}
+        param="name"
+      >
         <Input
           required
           maxLength={limits.nameLengthMax}
@@ -108,6 +114,6 @@ function NameForm({ step, label, placeholder, submit, write }: NameFormProps) {
       <Button type="submit" variant="primary" isBusy={write.isBusy}>
         {submit}
       </Button>
-    </form>
+    </Form>
   );
 }

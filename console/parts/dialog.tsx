@@ -31,8 +31,9 @@ export interface DialogProps {
   readonly code?: ApiRequest | null | undefined;
   /** Above the code: how it differs from what the form does. */
   readonly codeNote?: string | undefined;
-  /** Replaces the form's footer. */
+  /** Replaces the form's footer. Its submit button names `formId` in `form`. */
   readonly footer?: ReactNode;
+  readonly formId?: string;
   readonly children: ReactNode;
 }
 
@@ -68,7 +69,8 @@ export function Dialog(props: DialogProps) {
     footer,
     children,
   } = props;
-  const formId = useId();
+  const ownFormId = useId();
+  const formId = props.formId ?? ownFormId;
   const returnFocus = useReturnFocus(isOpen);
   const code = useCodeToggle(props.code, title, props.codeNote);
   return (

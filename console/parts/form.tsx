@@ -12,8 +12,8 @@ import {
 import { focusInvalidField } from './focus-invalid-field.ts';
 
 interface FormState {
-  /** From the first submit on, fields show what is missing. */
-  readonly isSubmitted: boolean;
+  /** From an invalid submit until the next valid one, fields show what is missing. */
+  readonly showsMissing: boolean;
   readonly report: (fieldId: string, isInvalid: boolean) => void;
 }
 
@@ -35,18 +35,19 @@ export interface FormProps {
  */
 export function Form({ onSubmit, isBusy = false, id, className, children }: FormProps) {
   const invalid = useRef(new Set<string>());
-  const [isSubmitted, setSubmitted] = useState(false);
+  const [showsMissing, setShowsMissing] = useState(false);
   const state = useMemo<FormState>(
     () => ({
-      isSubmitted,
+      showsMissing,
       report: (fieldId, isInvalid) =>
         isInvalid ? invalid.current.add(fieldId) : invalid.current.delete(fieldId),
     }),
-    [isSubmitted],
+    [showsMissing],
   );
+  const form = useRef<HTMLFormElement>(null);
   const wasBusy = useRef(false);
   useEffect(() => {
-    if (wasBusy.current && !isBusy) focusInvalidField();
+    if (wasBusy.current && !isBusy) focusInvalidField(form.current);
     wasBusy.current = isBusy;
   }, [isBusy]);
   const submit = (event: FormEvent) => {
@@ -54,13 +55,15 @@ export function Form({ onSubmit, isBusy = false, id, className, children }: Form
     event.stopPropagation();
     // A double submit has to wait for the first one.
     if (isBusy) return;
-    setSubmitted(true);
-    if (invalid.current.size > 0) return focusInvalidField();
+    const isInvalid = invalid.current.size > 0;
+    // Not after a valid submit: a page may clear its fields then, or show the next step in the same form.
+    setShowsMissing(isInvalid);
+    if (isInvalid) return focusInvalidField(form.current);
     onSubmit();
   };
   return (
     <FormContext value={state}>
-      <form id={id} onSubmit={submit} className={className} noValidate>
+      <form ref={form} id={id} onSubmit={submit} className={className} noValidate>
         {children}
       </form>
     </FormContext>
@@ -80,5 +83,5 @@ export function useMissing(missing: string | undefined): string | undefined {
     report?.(id, isMissing);
     return () => report?.(id, false);
   }, [report, id, isMissing]);
-  return form?.isSubmitted ? missing : undefined;
+  return form?.showsMissing ? missing : undefined;
 }

@@ -7,7 +7,7 @@ import { Field, PasswordInput, problemOutsideFields } from '../../parts/field.ts
 import { Form } from '../../parts/form.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { passwordHint } from './sign-up-form.tsx';
+import { passwordHint, passwordProblem } from './sign-up-form.tsx';
 
 export function Password() {
   const { toast } = useToast();
@@ -23,7 +23,6 @@ export function Password() {
   });
   const isWrong = change.problem?.code === 'password_wrong';
   const problem = isWrong ? null : problemOutsideFields(change.problem, ['newPassword']);
-  const isShort = newPassword.length < limits.passwordLengthMin;
   return (
     <Card title="Password" description="Changing it ends your other sessions.">
       <Form
@@ -48,7 +47,7 @@ export function Password() {
           hint={passwordHint(limits)}
           problem={change.problem}
           param="newPassword"
-          missing={isShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
+          missing={passwordProblem(newPassword, limits)}
         >
           <PasswordInput
             autoComplete="new-password"

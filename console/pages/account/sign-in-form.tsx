@@ -1,10 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { emailProblem } from '../../client/email.ts';
 import { useWrite } from '../../client/queries.ts';
 import { type ApiProblem, post } from '../../client/request.ts';
 import type { PasskeyOptions, Session } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Input, PasswordInput } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { getPasskey, hasPasskeys } from './web-authn.ts';
 
@@ -20,14 +22,14 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
   const [email, setEmail] = useState(knownEmail);
   const [password, setPassword] = useState('');
   const signIn = useWrite<Session>('session/sign_in', { onDone });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    void signIn.write({ email: email.trim(), password });
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <Form
+      onSubmit={() => void signIn.write({ email: email.trim(), password })}
+      isBusy={signIn.isBusy}
+      className="flex flex-col gap-4"
+    >
       {signIn.problem ? <ProblemBanner problem={signIn.problem} /> : null}
-      <Field label="Email" problem={signIn.problem} param="email">
+      <Field label="Email" missing={emailProblem(email)} problem={signIn.problem} param="email">
         <Input
           type="email"
           name="email"
@@ -37,7 +39,11 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
       </Field>
-      <Field label="Password" hint="Forgotten? An owner of your organization can create a reset link.">
+      <Field
+        label="Password"
+        missing={password === '' ? 'Enter your password.' : undefined}
+        hint="Forgotten? An owner of your organization can create a reset link."
+      >
         <PasswordInput
           name="password"
           autoComplete="current-password"
@@ -50,7 +56,7 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
         Sign in
       </Button>
       {hasPasskeys ? <PasskeyStep onDone={onDone} /> : null}
-    </form>
+    </Form>
   );
 }
 
@@ -78,8 +84,7 @@ export function CodeStep({ onDone }: { readonly onDone: (session: Session) => vo
   const [isBackup, setBackup] = useState(false);
   const [code, setCode] = useState('');
   const check = useWrite<Session>('session/two_factor', { onDone });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const body = isBackup ? { backupCode: code.trim() } : { code: code.replaceAll(' ', '') };
     void check.write(body);
   };
@@ -89,14 +94,14 @@ export function CodeStep({ onDone }: { readonly onDone: (session: Session) => vo
     check.reset();
   };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <Form key={String(isBackup)} onSubmit={submit} isBusy={check.isBusy} className="flex flex-col gap-4">
       {check.problem ? <ProblemBanner problem={check.problem} /> : null}
       <Field
         label={isBackup ? 'Backup code' : 'Two-factor code'}
+        missing={code.trim() === '' ? 'Enter a code.' : undefined}
         hint={isBackup ? 'Each code works once.' : 'The six digits that your authenticator app shows.'}
       >
         <Input
-          key={String(isBackup)}
           isMono
           required
           autoFocus
@@ -114,6 +119,6 @@ export function CodeStep({ onDone }: { readonly onDone: (session: Session) => vo
       <Button variant="ghost" onClick={change}>
         {isBackup ? 'Use the authenticator app' : 'Use a backup code'}
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -1,13 +1,23 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { emailProblem } from '../../client/email.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useSession } from '../../frame/session.tsx';
 import type { Session } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Input, isAbout, PasswordInput } from '../../parts/field.tsx';
+import { Form } from '../../parts/form.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 
 export function passwordHint({ passwordLengthMin }: Session['limits']): string {
   return `At least ${passwordLengthMin} characters, for example a passphrase. Common passwords are rejected.`;
+}
+
+/** Why a new password cannot be submitted; the server checks the rest. */
+export function passwordProblem(
+  password: string,
+  { passwordLengthMin }: Session['limits'],
+): string | undefined {
+  return password.length < passwordLengthMin ? `Use at least ${passwordLengthMin} characters.` : undefined;
 }
 
 export interface SignUpFormProps {
@@ -24,24 +34,24 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
   const [name, setName] = useState('');
   const [email, setEmail] = useState(invited ?? '');
   const [password, setPassword] = useState('');
-  const [isTooShort, setTooShort] = useState(false);
   const signUp = useWrite<Session>('session/sign_up', { onDone });
   const { problem } = signUp;
   const isEmailTaken = problem?.code === 'email_taken';
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    const isShort = password.length < limits.passwordLengthMin;
-    setTooShort(isShort);
-    if (isShort) return;
+  const submit = () => {
     const body = { name: name.trim(), email: email.trim(), password, ...(invitation ? { invitation } : {}) };
     void signUp.write(body);
   };
   const isShownByField =
     isEmailTaken || ['name', 'email', 'password'].some((param) => isAbout(problem, param));
   return (
-    <form onSubmit={submit} className="flex flex-col gap-4">
+    <Form onSubmit={submit} isBusy={signUp.isBusy} className="flex flex-col gap-4">
       {problem && !isShownByField ? <ProblemBanner problem={problem} /> : null}
-      <Field label="Name" problem={problem} param="name">
+      <Field
+        label="Name"
+        missing={name.trim() === '' ? 'Enter your name.' : undefined}
+        problem={problem}
+        param="name"
+      >
         <Input
           name="name"
           autoComplete="name"
@@ -51,7 +61,13 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
           onChange={(event) => setName(event.currentTarget.value)}
         />
       </Field>
-      <Field label="Email" problem={problem} param="email" error={isEmailTaken ? problem.message : undefined}>
+      <Field
+        label="Email"
+        missing={emailProblem(email)}
+        problem={problem}
+        param="email"
+        error={isEmailTaken ? problem.message : undefined}
+      >
         <Input
           type="email"
           name="email"
@@ -67,7 +83,7 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
         hint={passwordHint(limits)}
         problem={problem}
         param="password"
-        error={isTooShort ? `Use at least ${limits.passwordLengthMin} characters.` : undefined}
+        missing={passwordProblem(password, limits)}
       >
         <PasswordInput
           name="password"
@@ -81,6 +97,6 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
       <Button type="submit" variant="primary" isBusy={signUp.isBusy}>
         Create account
       </Button>
-    </form>
+    </Form>
   );
 }

@@ -7,7 +7,6 @@ import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Field, Input } from '../../parts/field.tsx';
-import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { StatusBadge } from '../../parts/status-badge.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { ConfirmPassword } from '../confirm-password.tsx';
@@ -107,7 +106,7 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
       title="Turn on two-factor sign-in"
       description="Scan the QR code with an authenticator app, store the backup codes, then enter a code."
       submitLabel="Turn on"
-      onSubmit={() => void confirm.write({ code: code.replaceAll(' ', '') }).then(focusInvalidField)}
+      onSubmit={() => void confirm.write({ code: code.replaceAll(' ', '') })}
       isBusy={confirm.isBusy}
       problem={isWrong ? null : confirm.problem}
     >

@@ -39,11 +39,12 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
     setSubmitted(false);
     save.reset();
   };
-  const submit = async (event: FormEvent) => {
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    const form = event.currentTarget;
     setSubmitted(true);
     if (!isDirty) return;
-    if (!isValid || (await save.write(patch)) === undefined) return focusInvalidField();
+    if (!isValid || (await save.write(patch)) === undefined) return focusInvalidField(form);
     toast('Settings saved');
     discard();
   };

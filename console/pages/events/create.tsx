@@ -13,7 +13,7 @@ const firstType = 'payment.captured';
 
 export function CreateEvent({ onClose }: { readonly onClose: () => void }) {
   const events = useCapabilities()?.events;
-  if (events !== undefined) return <Form events={events} onClose={onClose} />;
+  if (events !== undefined) return <EventForm events={events} onClose={onClose} />;
   return (
     <Dialog isOpen onOpenChange={onClose} title="Create event">
       <Skeleton className="h-64 w-full" />
@@ -21,17 +21,16 @@ export function CreateEvent({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-interface FormProps {
+interface EventFormProps {
   readonly events: Capabilities['events'];
   readonly onClose: () => void;
 }
 
-function Form({ events, onClose }: FormProps) {
+function EventForm({ events, onClose }: EventFormProps) {
   const { toast } = useToast();
   const openCreated = useOpenCreated();
   const [type, setType] = useState(() => (events.some((one) => one.type === firstType) ? firstType : ''));
   const [text, setText] = useState(() => exampleOf(events, firstType));
-  const [error, setError] = useState<string>();
   const create = useWrite<Event>('app/developer_api_webhook_events', {
     onDone: ({ id }) => {
       toast('Event created');
@@ -42,15 +41,9 @@ function Form({ events, onClose }: FormProps) {
     // Replace the example only if it is unedited.
     if (text === exampleOf(events, type)) setText(exampleOf(events, next));
     setType(next);
-    setError(undefined);
   };
   const parsed = parseData(text);
   const body = parsed.ok && type !== '' ? { type, data: parsed.value } : undefined;
-  const check = () => setError(parsed.ok ? undefined : parsed.error);
-  const submit = () => {
-    check();
-    if (body !== undefined) void create.write(body);
-  };
   return (
     <Dialog
       isOpen
@@ -59,7 +52,7 @@ function Form({ events, onClose }: FormProps) {
       title="Create event"
       description="Sends an event to every webhook that subscribes to its type. No record changes."
       submitLabel="Create event"
-      onSubmit={submit}
+      onSubmit={() => body && void create.write(body)}
       isBusy={create.isBusy}
       problem={problemOutsideFields(create.problem, ['type', 'data'])}
       code={create.request(body)}
@@ -81,7 +74,7 @@ function Form({ events, onClose }: FormProps) {
         label="Data"
         problem={create.problem}
         param="data"
-        error={error}
+        missing={parsed.ok ? undefined : parsed.error}
         hint="Sent unchanged. The initial value is the example of the type."
       >
         <Textarea
@@ -91,11 +84,7 @@ function Form({ events, onClose }: FormProps) {
           autoComplete="off"
           className="font-mono text-[0.75rem] leading-[1.25rem]"
           value={text}
-          onChange={(event) => {
-            setText(event.currentTarget.value);
-            setError(undefined);
-          }}
-          onBlur={check}
+          onChange={(event) => setText(event.currentTarget.value)}
         />
       </Field>
     </Dialog>

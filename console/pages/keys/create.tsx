@@ -1,30 +1,28 @@
+import { useState } from 'react';
 import type { ApiKeyWithSecret } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
-import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { useSecretWrite } from '../secret.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { networksOf, newDraft } from './draft.ts';
-import { KeyFields, params, useKeyDraft } from './form.tsx';
+import { KeyFields, params } from './form.tsx';
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
-  const form = useKeyDraft(newDraft);
+  const [draft, setDraft] = useState(newDraft);
   const create = useSecretWrite<ApiKeyWithSecret>('app/api_keys');
   const { response } = create;
   if (response !== undefined)
     return <CreatedKey title="API key created" created={response} onClose={onClose} />;
   const submit = () => {
-    if (!form.check()) return;
-    const { name, scopes, expiresAt, mayReset } = form.draft;
-    const allowedCidrs = networksOf(form.draft);
-    const sent = create.write({
+    const { name, scopes, expiresAt, mayReset } = draft;
+    const allowedCidrs = networksOf(draft);
+    void create.write({
       name: name.trim(),
       scopes,
       ...(expiresAt === null ? {} : { expiresAt }),
       ...(allowedCidrs.length === 0 ? {} : { allowedCidrs }),
       ...(mayReset ? { mayReset } : {}),
     });
-    void sent.then(focusInvalidField);
   };
   return (
     <Dialog
@@ -38,7 +36,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       isBusy={create.isBusy}
       problem={problemOutsideFields(create.problem, params)}
     >
-      <KeyFields form={form} problem={create.problem} />
+      <KeyFields draft={draft} onChange={setDraft} problem={create.problem} />
     </Dialog>
   );
 }

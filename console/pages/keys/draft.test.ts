@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ListedApiKey } from '../../generated/shapes.ts';
-import { changesOf, draftOf, expiryOf, fieldErrors, type KeyDraft, networksOf, newDraft } from './draft.ts';
+import { changesOf, draftOf, expiryOf, type KeyDraft, missingIn, networksOf, newDraft } from './draft.ts';
 import {
   describeScopes,
   knownScopes,
@@ -64,8 +64,11 @@ test.each<[Partial<KeyDraft>, string[]]>([
   [{ name: 'Shop', expiresAt: '' }, ['expiresAt']],
   [{ name: 'Shop', expiresAt: '2027-01-01T23:59:59.999Z' }, []],
   [{ name: '', scopes: [], expiresAt: '' }, ['name', 'scopes', 'expiresAt']],
-])('the draft %j has errors at %j', (part, names) => {
-  expect(Object.keys(fieldErrors({ ...newDraft, ...part }))).toEqual(names);
+])('the draft %j lacks %j', (part, names) => {
+  const missing = Object.entries(missingIn({ ...newDraft, ...part })).filter(
+    ([, text]) => text !== undefined,
+  );
+  expect(missing.map(([name]) => name)).toEqual(names);
 });
 
 test.each([

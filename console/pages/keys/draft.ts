@@ -30,13 +30,12 @@ export function networksOf({ networks }: KeyDraft): string[] {
   return [...new Set(lines.filter((line) => line !== ''))];
 }
 
-type FieldErrors = Partial<Record<'name' | 'scopes' | 'expiresAt', string>>;
-
-export function fieldErrors({ name, scopes, expiresAt }: KeyDraft): FieldErrors {
+/** What each field lacks; the server checks the rest. */
+export function missingIn({ name, scopes, expiresAt }: KeyDraft) {
   return {
-    ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
-    ...(scopes.length === 0 ? { scopes: 'Select at least one scope.' } : {}),
-    ...(expiresAt === '' ? { expiresAt: 'Select a date.' } : {}),
+    name: name.trim() === '' ? 'Enter a name.' : undefined,
+    scopes: scopes.length === 0 ? 'Select at least one scope.' : undefined,
+    expiresAt: expiresAt === '' ? 'Select a date.' : undefined,
   };
 }
 

@@ -1,11 +1,11 @@
+import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import type { ApiKey, ListedApiKey } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { problemOutsideFields } from '../../parts/field.tsx';
-import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { changesOf, draftOf } from './draft.ts';
-import { KeyFields, params, useKeyDraft } from './form.tsx';
+import { KeyFields, params } from './form.tsx';
 
 export interface KeyDialogProps {
   readonly apiKey: ListedApiKey;
@@ -14,14 +14,14 @@ export interface KeyDialogProps {
 
 export function EditKey({ apiKey, onClose }: KeyDialogProps) {
   const { toast } = useToast();
-  const form = useKeyDraft(draftOf(apiKey));
+  const [draft, setDraft] = useState(() => draftOf(apiKey));
   const save = useWrite<ApiKey>(`app/api_keys/${apiKey.id}/update`, {
     onDone: ({ name }) => {
       toast(`${name} saved`);
       onClose();
     },
   });
-  const changes = changesOf(apiKey, form.draft);
+  const changes = changesOf(apiKey, draft);
   return (
     <Dialog
       isOpen
@@ -29,16 +29,12 @@ export function EditKey({ apiKey, onClose }: KeyDialogProps) {
       size="large"
       title="Edit API key"
       description={`${apiKey.name} …${apiKey.lastFour}`}
-      onSubmit={() => {
-        if (!form.check()) return;
-        // Without a change there is nothing to save.
-        if (Object.keys(changes).length === 0) onClose();
-        else void save.write(changes).then(focusInvalidField);
-      }}
+      // Without a change there is nothing to save.
+      onSubmit={() => (Object.keys(changes).length === 0 ? onClose() : void save.write(changes))}
       isBusy={save.isBusy}
       problem={problemOutsideFields(save.problem, params)}
     >
-      <KeyFields form={form} problem={save.problem} />
+      <KeyFields draft={draft} onChange={setDraft} problem={save.problem} />
     </Dialog>
   );
 }

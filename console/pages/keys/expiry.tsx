@@ -16,12 +16,13 @@ export interface ExpiryFieldProps {
   /** Null: never. Empty: a date that is not entered yet. */
   readonly expiresAt: string | null;
   readonly onChange: (expiresAt: string | null) => void;
-  readonly error?: string | undefined;
+  /** Why the form cannot be submitted; shown from the first submit on. */
+  readonly missing?: string | undefined;
   readonly problem: ApiProblem | null;
 }
 
 /** The instant is computed on selection, not on submit, so that a retry sends the same body. */
-export function ExpiryField({ expiresAt, onChange, error, problem }: ExpiryFieldProps) {
+export function ExpiryField({ expiresAt, onChange, missing, problem }: ExpiryFieldProps) {
   const [choice, setChoice] = useState(expiresAt === null ? 'never' : 'date');
   const choose = (value: string) => {
     setChoice(value);
@@ -29,14 +30,14 @@ export function ExpiryField({ expiresAt, onChange, error, problem }: ExpiryField
   };
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      <Field label="Expires" {...(choice === 'date' ? {} : { error, problem, param: 'expiresAt' })}>
+      <Field label="Expires" {...(choice === 'date' ? {} : { missing, problem, param: 'expiresAt' })}>
         <Select value={choice} options={choices} onChange={(event) => choose(event.currentTarget.value)} />
       </Field>
       {choice === 'date' ? (
         <Field
           label="Last day"
           hint={`The key expires at the end of this day (${zoneName()}).`}
-          error={error}
+          missing={missing}
           problem={problem}
           param="expiresAt"
         >

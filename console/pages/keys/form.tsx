@@ -1,41 +1,23 @@
-import { useState } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import { useAllowed } from '../../frame/session.tsx';
 import { Checkbox, Field, Input, isAbout, Textarea } from '../../parts/field.tsx';
-import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
-import { fieldErrors, type KeyDraft } from './draft.ts';
+import { type KeyDraft, missingIn } from './draft.ts';
 import { ExpiryField } from './expiry.tsx';
 import { ScopesField } from './scopes.tsx';
-
-/** Form state with its errors, which are shown from the first submit on. */
-export function useKeyDraft(start: KeyDraft) {
-  const [draft, setDraft] = useState(start);
-  const [isSubmitted, setSubmitted] = useState(false);
-  const errors = fieldErrors(draft);
-  return {
-    draft,
-    errors: isSubmitted ? errors : {},
-    change: (part: Partial<KeyDraft>) => setDraft((before) => ({ ...before, ...part })),
-    /** Returns whether the form is valid; if not, the fields show their errors from now on. */
-    check: () => {
-      setSubmitted(true);
-      const isValid = Object.keys(errors).length === 0;
-      if (!isValid) focusInvalidField();
-      return isValid;
-    },
-  };
-}
 
 /** The form fields that a server error may refer to. */
 export const params = ['name', 'scopes', 'expiresAt', 'allowedCidrs'];
 
 export interface KeyFieldsProps {
-  readonly form: ReturnType<typeof useKeyDraft>;
+  readonly draft: KeyDraft;
+  readonly onChange: (draft: KeyDraft) => void;
   readonly problem: ApiProblem | null;
 }
 
-export function KeyFields({ form: { draft, errors, change }, problem }: KeyFieldsProps) {
+export function KeyFields({ draft, onChange, problem }: KeyFieldsProps) {
+  const change = (part: Partial<KeyDraft>) => onChange({ ...draft, ...part });
+  const missing = missingIn(draft);
   const isAdmin = useAllowed('admin');
   const limits = useLimits();
   const scopeError = isAbout(problem, 'scopes') ? problem?.message : undefined;
@@ -44,7 +26,7 @@ export function KeyFields({ form: { draft, errors, change }, problem }: KeyField
       <Field
         label="Name"
         hint="Where it is used, for example ‘Checkout server’."
-        error={errors.name}
+        missing={missing.name}
         problem={problem}
         param="name"
       >
@@ -59,7 +41,8 @@ export function KeyFields({ form: { draft, errors, change }, problem }: KeyField
       <ScopesField
         scopes={draft.scopes}
         onChange={(scopes) => change({ scopes })}
-        error={errors.scopes ?? scopeError}
+        error={scopeError}
+        missing={missing.scopes}
       />
       <Checkbox
         label="May reset the organization"
@@ -75,7 +58,7 @@ export function KeyFields({ form: { draft, errors, change }, problem }: KeyField
       <ExpiryField
         expiresAt={draft.expiresAt}
         onChange={(expiresAt) => change({ expiresAt })}
-        error={errors.expiresAt}
+        missing={missing.expiresAt}
         problem={problem}
       />
       <Field

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
 import { copyText } from '../../client/clipboard.ts';
+import { emailProblem } from '../../client/email.ts';
 import { useRole } from '../../frame/session.tsx';
 import type { InvitationWithLink, Role } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -12,7 +13,6 @@ import { RoleField } from './roles.tsx';
 
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const [email, setEmail] = useState('');
-  const [isWrong, setWrong] = useState(false);
   const [role, setRole] = useState<Role>('developer');
   const ownRole = useRole();
   const limits = useLimits();
@@ -20,11 +20,6 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { response } = create;
   if (response !== undefined) return <InvitationCreated invitation={response} onClose={onClose} />;
   const address = email.trim();
-  const submit = () => {
-    const isValid = address === '' || /^[^@\s]+@[^@\s]+$/.test(address);
-    setWrong(!isValid);
-    if (isValid) void create.write({ role, ...(address === '' ? {} : { email: address }) });
-  };
   return (
     <Dialog
       isOpen
@@ -32,7 +27,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
       title="Invite a member"
       description="You get a link to share yourself: Sandbank sends no email."
       submitLabel="Create and copy link"
-      onSubmit={submit}
+      onSubmit={() => void create.write({ role, ...(address === '' ? {} : { email: address }) })}
       isBusy={create.isBusy}
       problem={problemOutsideFields(create.problem, ['email'])}
     >
@@ -40,7 +35,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
         label="Email"
         isOptional
         hint="With an address, only that person can use the link. Without one, the first person who opens it can."
-        error={isWrong ? 'This is not a valid email address.' : undefined}
+        missing={address === '' ? undefined : emailProblem(address)}
         problem={create.problem}
         param="email"
       >

@@ -1,9 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { editableAmount, formatAmount, parseAmount } from '../../client/amount.ts';
 import { useCurrencies } from '../../client/capabilities.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Select } from '../../parts/field.tsx';
 import { Chip } from '../../parts/filter-bar.tsx';
+import { Form } from '../../parts/form.tsx';
 import { AmountField } from './amount-field.tsx';
 
 export type AmountFilterValues = Readonly<
@@ -54,12 +55,11 @@ function AmountForm({
   const [least, setLeast] = useState(() => initial(values.amountMin));
   const [most, setMost] = useState(() => initial(values.amountMax));
   const [from, to] = [minorOf(least, currency), minorOf(most, currency)];
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (from !== null && to !== null) onSubmit({ currency, amountMin: from, amountMax: to });
   };
   return (
-    <form className="flex flex-col gap-3" onSubmit={submit}>
+    <Form className="flex flex-col gap-3" onSubmit={submit}>
       <Field label="Currency">
         <Select
           value={currency}
@@ -72,7 +72,7 @@ function AmountForm({
       <Button type="submit" variant="primary">
         Apply
       </Button>
-    </form>
+    </Form>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { useNow } from '../../client/now.ts';
 import { useWrite } from '../../client/queries.ts';
 import { zoneName } from '../../client/zone.ts';
@@ -63,6 +63,7 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
     setFrom(inputOfInstant(end - backMs));
     setTo(inputOfInstant(end));
   };
+  const formId = useId();
   const problem = run.problem ?? dryRun.problem;
   return (
     <Dialog
@@ -70,16 +71,19 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
       onOpenChange={onClose}
       title="Replay events"
       description="Sends the events of a time window to this endpoint again, with the same ids. Counting sends nothing."
+      formId={formId}
+      onSubmit={() => void countMatches()}
+      isBusy={dryRun.isBusy}
       problem={problemOutsideFields(problem, ['from', 'to'])}
       code={run.request(from === '' || to === '' ? undefined : body)}
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button
+            type="submit"
+            form={formId}
             variant={matched === null ? 'primary' : 'plain'}
             isBusy={dryRun.isBusy}
-            disabled={from === '' || to === ''}
-            onClick={() => void countMatches()}
           >
             {matched === null ? 'Count events' : 'Count again'}
           </Button>
@@ -102,14 +106,24 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
         </Button>
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label={`From (${zoneName()})`} problem={problem} param="from">
+        <Field
+          label={`From (${zoneName()})`}
+          missing={from === '' ? 'Enter a time.' : undefined}
+          problem={problem}
+          param="from"
+        >
           <Input
             type="datetime-local"
             value={from}
             onChange={(event) => setFrom(event.currentTarget.value)}
           />
         </Field>
-        <Field label={`To (${zoneName()})`} problem={problem} param="to">
+        <Field
+          label={`To (${zoneName()})`}
+          missing={to === '' ? 'Enter a time.' : undefined}
+          problem={problem}
+          param="to"
+        >
           <Input type="datetime-local" value={to} onChange={(event) => setTo(event.currentTarget.value)} />
         </Field>
       </div>
