@@ -275,7 +275,7 @@ describeInBrowser('lists and amounts', () => {
     const timezoneId = 'Europe/Berlin';
     const page = await suite.open(context, 'developer', 'Times', 'customers', { timezoneId });
     const time = page.getByRole('row', { name: /Ada/ }).locator('time');
-    expect(await time.innerText()).toContain(String(createdAt).slice(11, 19));
+    await expect.poll(() => time.innerText()).toContain(String(createdAt).slice(11, 19));
     await page.getByRole('button', { name: /account of/ }).click();
     await page.getByRole('menuitemradio', { name: timezoneId }).click();
     const shown = new Date(String(createdAt)).toLocaleTimeString('en-GB', { timeZone: timezoneId });
