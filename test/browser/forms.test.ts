@@ -87,7 +87,8 @@ async function expectMissing(
   expect(await form.locator('[aria-invalid=true]').count(), `${submit} begins with errors`).toBe(0);
   if (value !== undefined) await control.fill(value);
   const button = form.getByRole('button', { name: submit, exact: true });
-  expect(await button.isEnabled()).toBe(true);
+  // The message of a success appears while its button is still busy.
+  await expect.poll(() => button.isEnabled()).toBe(true);
   await button.click();
   await form.getByLabel(field, { exact: true }).and(form.locator('[aria-invalid=true]:focus')).waitFor();
 }

@@ -225,7 +225,7 @@ describeInBrowser('people', () => {
       await owner.reload();
       await owner.getByRole('row', { name: /Nora .*Viewer/ }).waitFor();
       await goTo(owner, 'Audit');
-      await owner.getByRole('row', { name: /Nora .*role_missing Refused/ }).waitFor();
+      await owner.getByRole('row', { name: /role_missing .*Nora Refused/ }).waitFor();
     });
     const openMenu = async (item: string) => {
       await owner.getByRole('button', { name: 'Actions for Nora' }).click();

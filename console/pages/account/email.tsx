@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { emailProblem } from '../../client/email.ts';
 import { useWrite } from '../../client/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -44,7 +43,12 @@ function EmailDialog({ onClose }: { readonly onClose: () => void }) {
       isBusy={change.isBusy}
       problem={problemOutsideFields(change.problem, ['email', 'password'])}
     >
-      <Field label="New email" missing={emailProblem(email)} problem={change.problem} param="email">
+      <Field
+        label="New email"
+        missing={email.trim() === '' ? 'Enter the new address.' : undefined}
+        problem={change.problem}
+        param="email"
+      >
         <Input
           type="email"
           autoComplete="email"

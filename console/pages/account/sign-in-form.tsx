@@ -1,6 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { emailProblem } from '../../client/email.ts';
 import { useWrite } from '../../client/queries.ts';
 import { type ApiProblem, post } from '../../client/request.ts';
 import type { PasskeyOptions, Session } from '../../generated/shapes.ts';
@@ -29,7 +28,12 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
       className="flex flex-col gap-4"
     >
       {signIn.problem ? <ProblemBanner problem={signIn.problem} /> : null}
-      <Field label="Email" missing={emailProblem(email)} problem={signIn.problem} param="email">
+      <Field
+        label="Email"
+        missing={email.trim() === '' ? 'Enter your email address.' : undefined}
+        problem={signIn.problem}
+        param="email"
+      >
         <Input
           type="email"
           name="email"

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { emailProblem } from '../../client/email.ts';
 import { useWrite } from '../../client/queries.ts';
 import { useSession } from '../../frame/session.tsx';
 import type { Session } from '../../generated/shapes.ts';
@@ -63,7 +62,7 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
       </Field>
       <Field
         label="Email"
-        missing={emailProblem(email)}
+        missing={email.trim() === '' ? 'Enter your email address.' : undefined}
         problem={problem}
         param="email"
         error={isEmailTaken ? problem.message : undefined}

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
 import { copyText } from '../../client/clipboard.ts';
-import { emailProblem } from '../../client/email.ts';
 import { useRole } from '../../frame/session.tsx';
 import type { InvitationWithLink, Role } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
@@ -35,7 +34,6 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
         label="Email"
         isOptional
         hint="With an address, only that person can use the link. Without one, the first person who opens it can."
-        missing={address === '' ? undefined : emailProblem(address)}
         problem={create.problem}
         param="email"
       >
