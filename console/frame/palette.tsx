@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { CornerDownLeft, History, LoaderCircle, Search, Zap } from 'lucide-react';
 import { Dialog } from 'radix-ui';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import { useLimits } from '../client/capabilities.ts';
 import { useDebounced } from '../client/debounced.ts';
 import { useRead } from '../client/queries.ts';
@@ -13,6 +13,7 @@ import { pageOf } from '../parts/anchor.tsx';
 import { useReturnFocus } from '../parts/focus.ts';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { sentenceCase } from '../parts/text.ts';
+import { CommandGroup, CommandItem, CommandNote } from './command-list.tsx';
 import { useCommands } from './commands.ts';
 import { navigation } from './pages.ts';
 
@@ -94,19 +95,20 @@ export default function Palette({ isOpen, onOpenChange, onShortcuts }: PalettePr
             </div>
             <Command.List aria-label="Results" className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
               {recent.length > 0 ? (
-                <Group heading="Recent">
+                <CommandGroup heading="Recent">
                   {recent.map(({ id, title }) => (
-                    <Item key={id} value={`recent ${id}`} onSelect={() => go(pageOf(id) ?? '')}>
+                    <CommandItem key={id} value={`recent ${id}`} onSelect={() => go(pageOf(id) ?? '')}>
                       <History aria-hidden size={16} className="text-muted" />
                       <span className="min-w-0 flex-1 truncate">{title}</span>
-                    </Item>
+                      <Enter />
+                    </CommandItem>
                   ))}
-                </Group>
+                </CommandGroup>
               ) : null}
               {hits.length > 0 ? (
-                <Group heading="Records">
+                <CommandGroup heading="Records">
                   {hits.map((hit) => (
-                    <Item key={hit.id} value={hit.id} onSelect={() => go(hitPages[hit.kind](hit.id))}>
+                    <CommandItem key={hit.id} value={hit.id} onSelect={() => go(hitPages[hit.kind](hit.id))}>
                       <span className="w-20 shrink-0 text-xs text-faint">{sentenceCase(hit.kind)}</span>
                       <span className="min-w-0 flex-1">
                         <span className="block truncate">{hit.title}</span>
@@ -115,24 +117,26 @@ export default function Palette({ isOpen, onOpenChange, onShortcuts }: PalettePr
                         ) : null}
                       </span>
                       {hit.status ? <StatusBadge status={hit.status} /> : null}
-                    </Item>
+                      <Enter />
+                    </CommandItem>
                   ))}
-                </Group>
+                </CommandGroup>
               ) : null}
               {pages.length > 0 ? (
-                <Group heading="Pages">
+                <CommandGroup heading="Pages">
                   {pages.map(({ to, label, icon: Icon }) => (
-                    <Item key={to} value={`page ${label}`} onSelect={() => go(to)}>
+                    <CommandItem key={to} value={`page ${label}`} onSelect={() => go(to)}>
                       <Icon aria-hidden size={16} className="text-muted" />
                       {label}
-                    </Item>
+                      <Enter />
+                    </CommandItem>
                   ))}
-                </Group>
+                </CommandGroup>
               ) : null}
               {commands.length > 0 ? (
-                <Group heading="Actions">
+                <CommandGroup heading="Actions">
                   {commands.map(({ label, run }) => (
-                    <Item
+                    <CommandItem
                       key={label}
                       value={`action ${label}`}
                       onSelect={() => {
@@ -142,14 +146,13 @@ export default function Palette({ isOpen, onOpenChange, onShortcuts }: PalettePr
                     >
                       <Zap aria-hidden size={16} className="text-muted" />
                       {label}
-                    </Item>
+                      <Enter />
+                    </CommandItem>
                   ))}
-                </Group>
+                </CommandGroup>
               ) : null}
               {hits.length + pages.length + commands.length === 0 ? (
-                <Command.Item disabled value="nothing" className="px-3 py-8 text-center text-muted">
-                  {isSearching ? 'Searching…' : 'No results.'}
-                </Command.Item>
+                <CommandNote>{isSearching ? 'Searching…' : 'No results.'}</CommandNote>
               ) : null}
             </Command.List>
           </Command>
@@ -159,36 +162,12 @@ export default function Palette({ isOpen, onOpenChange, onShortcuts }: PalettePr
   );
 }
 
-function Group({ heading, children }: { readonly heading: string; readonly children: ReactNode }) {
+function Enter() {
   return (
-    <Command.Group
-      heading={heading}
-      className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-faint"
-    >
-      {children}
-    </Command.Group>
-  );
-}
-
-interface ItemProps {
-  readonly value: string;
-  readonly onSelect: () => void;
-  readonly children: ReactNode;
-}
-
-function Item({ value, onSelect, children }: ItemProps) {
-  return (
-    <Command.Item
-      value={value}
-      onSelect={onSelect}
-      className="group flex min-h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 py-1.5 data-[selected=true]:bg-hover"
-    >
-      {children}
-      <CornerDownLeft
-        aria-hidden
-        size={14}
-        className="ml-auto hidden text-faint group-data-[selected=true]:block"
-      />
-    </Command.Item>
+    <CornerDownLeft
+      aria-hidden
+      size={14}
+      className="ml-auto hidden text-faint group-data-[selected=true]:block"
+    />
   );
 }

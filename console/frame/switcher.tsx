@@ -1,10 +1,11 @@
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
 import { Building2, Check, Plus, Search, Settings2 } from 'lucide-react';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useScope } from '../client/scope.ts';
 import type { Application } from '../generated/shapes.ts';
 import { ApplicationDot } from './application-dot.tsx';
+import { CommandGroup, CommandItem, CommandNote } from './command-list.tsx';
 import { useAllowed, useSession } from './session.tsx';
 
 export interface SwitcherProps {
@@ -47,12 +48,11 @@ export default function Switcher({ applications, selected, onClose }: SwitcherPr
       </div>
       <Command.List aria-label="Results" className="max-h-[min(20rem,50vh)] overflow-y-auto p-1">
         {foundApplications.length === 0 ? null : (
-          <Group heading="Application">
+          <CommandGroup heading="Application">
             {foundApplications.map(({ id, name, status }) => (
-              <Item
+              <CommandItem
                 key={id}
                 value={id}
-                isCurrent={id === selected?.id}
                 // The open page may belong to the previous application, for example its keys: go to the overview.
                 onSelect={() => go(`/${orgId}`, { app: id })}
               >
@@ -60,84 +60,55 @@ export default function Switcher({ applications, selected, onClose }: SwitcherPr
                 <span className="min-w-0 flex-1 truncate">
                   {status === 'archived' ? `${name} (archived)` : name}
                 </span>
-              </Item>
+                {id === selected?.id ? <Current /> : null}
+              </CommandItem>
             ))}
-          </Group>
+          </CommandGroup>
         )}
         {foundOrganizations.length === 0 ? null : (
-          <Group heading="Organization">
+          <CommandGroup heading="Organization">
             {foundOrganizations.map(({ id, name }) => (
-              <Item
-                key={id}
-                value={id}
-                isCurrent={id === orgId}
-                onSelect={() => go(`/${id}`, { app: undefined })}
-              >
+              <CommandItem key={id} value={id} onSelect={() => go(`/${id}`, { app: undefined })}>
                 <span className="min-w-0 flex-1 truncate">{name}</span>
-              </Item>
+                {id === orgId ? <Current /> : null}
+              </CommandItem>
             ))}
-          </Group>
+          </CommandGroup>
         )}
         {text.trim() === '' ? (
-          <Group heading="Manage">
+          <CommandGroup heading="Manage">
             {mayCreate ? (
-              <Item value="new application" onSelect={() => go(`/${orgId}/applications`, { create: '1' })}>
+              <CommandItem
+                value="new application"
+                onSelect={() => go(`/${orgId}/applications`, { create: '1' })}
+              >
                 <Plus aria-hidden size={15} />
                 New application
-              </Item>
+              </CommandItem>
             ) : null}
-            <Item value="settings" onSelect={() => go(`/${orgId}/organization`)}>
+            <CommandItem value="settings" onSelect={() => go(`/${orgId}/organization`)}>
               <Settings2 aria-hidden size={15} />
               Organization settings
-            </Item>
-            <Item value="new organization" onSelect={() => go('/welcome', { new: '1' })}>
+            </CommandItem>
+            <CommandItem value="new organization" onSelect={() => go('/welcome', { new: '1' })}>
               <Building2 aria-hidden size={15} />
               New organization
-            </Item>
-          </Group>
+            </CommandItem>
+          </CommandGroup>
         ) : null}
         {text.trim() !== '' && foundApplications.length + foundOrganizations.length === 0 ? (
-          <Command.Item disabled value="nothing" className="px-3 py-6 text-center text-muted">
-            No results.
-          </Command.Item>
+          <CommandNote>No results.</CommandNote>
         ) : null}
       </Command.List>
     </Command>
   );
 }
 
-function Group({ heading, children }: { readonly heading: string; readonly children: ReactNode }) {
+function Current() {
   return (
-    <Command.Group
-      heading={heading}
-      className="[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-1.5 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-medium [&_[cmdk-group-heading]]:text-faint"
-    >
-      {children}
-    </Command.Group>
-  );
-}
-
-interface ItemProps {
-  readonly value: string;
-  readonly isCurrent?: boolean;
-  readonly onSelect: () => void;
-  readonly children: ReactNode;
-}
-
-function Item({ value, isCurrent = false, onSelect, children }: ItemProps) {
-  return (
-    <Command.Item
-      value={value}
-      onSelect={onSelect}
-      className="flex min-h-8 cursor-pointer items-center gap-2.5 rounded-sm px-2.5 py-1 data-[selected=true]:bg-hover"
-    >
-      {children}
-      {isCurrent ? (
-        <>
-          <Check aria-hidden size={15} className="text-accent" />
-          <span className="sr-only">current</span>
-        </>
-      ) : null}
-    </Command.Item>
+    <>
+      <Check aria-hidden size={15} className="text-accent" />
+      <span className="sr-only">current</span>
+    </>
   );
 }
