@@ -44,7 +44,7 @@ const jsonSyntax: Syntax = {
 /** `depth` is the indentation of the line on which the value begins. */
 export const typescriptLiteral = (value: unknown, depth = 0) => literal(typescriptSyntax, value, depth);
 export const pythonLiteral = (value: unknown, depth = 0) => literal(pythonSyntax, value, depth);
-export const jsonLiteral = (value: unknown) => literal(jsonSyntax, value, 0);
+export const jsonLiteral = (value: unknown, depth = 0) => literal(jsonSyntax, value, depth);
 
 function literal(syntax: Syntax, value: unknown, depth: number): string {
   if (typeof value !== 'object' || value === null)

@@ -16,6 +16,19 @@ describe('curl', () => {
     );
   });
 
+  test('indents a long body below its option', () => {
+    const body = { amount: 1250, currency: 'EUR', reference: 'order-1001', description: 'Two tickets' };
+    const lines = sampleOf('curl', postRequest('developer_api_payments', body), server)?.split('\n');
+    expect(lines?.slice(-6)).toEqual([
+      "  -d '{",
+      '    "amount": 1250,',
+      '    "currency": "EUR",',
+      '    "reference": "order-1001",',
+      '    "description": "Two tickets"',
+      "  }'",
+    ]);
+  });
+
   test('gets every body from a shell unchanged', () => {
     const bodies = fc.string({
       unit: fc.constantFrom("'", '"', '$', '`', '\\', '!', '\n', ' ', ';', '(', 'a', 'é'),

@@ -48,7 +48,7 @@ function shellText(text: string): string {
 /** The body on several lines if it is long. A text with another meaning after parsing, such as duplicate keys, stays as it is. */
 function readableText(body = '{}'): string {
   const parsed = parse(body);
-  return parsed !== undefined && JSON.stringify(parsed.value) === body ? jsonLiteral(parsed.value) : body;
+  return parsed !== undefined && JSON.stringify(parsed.value) === body ? jsonLiteral(parsed.value, 1) : body;
 }
 
 function typescript(request: ApiRequest, publicUrl: string): string | undefined {
