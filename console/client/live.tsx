@@ -10,20 +10,15 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import { followStream, type StreamState } from './event-stream.ts';
 import { PausedContext } from './paused.ts';
 import { refetchOrganization } from './queries.ts';
 import { apiUrl } from './request.ts';
 import { useScope } from './scope.ts';
 import { Throttle } from './throttle.ts';
 
-/**
- * `connecting` until the server responds, then `open`. After a disconnect the browser reconnects: `connecting` again.
- * After an error response the browser gives up: `lost`, and a new connection is opened after some seconds.
- */
-export type LiveState = 'connecting' | 'open' | 'lost';
-
 export interface Live {
-  readonly state: LiveState;
+  readonly state: StreamState;
   /** Paused pages change only when the person does something or refreshes. */
   readonly isPaused: boolean;
   readonly setPaused: (isPaused: boolean) => void;
@@ -31,7 +26,6 @@ export interface Live {
   readonly isRefreshing: boolean;
 }
 
-const reopenMs = 5_000;
 // Without a stream, pages are read again this often.
 const pollMs = 10_000;
 
@@ -93,34 +87,27 @@ export function LiveProvider({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function useEventStream(onChange: () => void): LiveState {
+function useEventStream(onChange: () => void): StreamState {
   const scope = useScope();
   const isVisible = useVisible();
-  const [state, setState] = useState<LiveState>('connecting');
-  const [connection, setConnection] = useState(0);
-  const hadConnection = useRef(false);
+  const [state, setState] = useState<StreamState>('connecting');
+  // True after a connection, or without one for a while: what happened meanwhile was not signalled.
+  const hasMissed = useRef(false);
   useEffect(() => {
-    // A browser has only six HTTP/1.1 connections per server: hidden tabs must not hold one.
+    // A hidden tab needs no connection: it is read again when it is shown.
     if (scope.appId === null || !isVisible) return;
-    const source = new EventSource(apiUrl('app/event_stream', scope));
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    source.onopen = () => {
-      setState('open');
-      // Something may have happened since the previous connection.
-      if (hadConnection.current || connection > 0) onChange();
-      hadConnection.current = true;
-    };
-    source.onerror = () => {
-      if (source.readyState !== EventSource.CLOSED) return setState('connecting');
-      setState('lost');
-      timer = setTimeout(() => setConnection((count) => count + 1), reopenMs);
-    };
-    for (const type of ['event', 'replay', 'activity']) source.addEventListener(type, onChange);
-    return () => {
-      clearTimeout(timer);
-      source.close();
-    };
-  }, [scope, isVisible, connection, onChange]);
+    let previous: StreamState | undefined;
+    return followStream(apiUrl('app/event_stream', scope), {
+      onChange,
+      onState: (next) => {
+        if (next === previous) return;
+        previous = next;
+        setState(next);
+        if (next === 'open' && hasMissed.current) onChange();
+        if (next !== 'connecting') hasMissed.current = true;
+      },
+    });
+  }, [scope, isVisible, onChange]);
   return state;
 }
 

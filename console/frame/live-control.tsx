@@ -1,9 +1,10 @@
 import { Pause, Play, RotateCw } from 'lucide-react';
-import { type LiveState, useLive } from '../client/live.tsx';
+import type { StreamState } from '../client/event-stream.ts';
+import { useLive } from '../client/live.tsx';
 import { IconButton } from '../parts/button.tsx';
 import { classes } from '../parts/text.ts';
 
-const states: Readonly<Record<LiveState | 'paused', { readonly label: string; readonly dot: string }>> = {
+const states: Readonly<Record<StreamState | 'paused', { readonly label: string; readonly dot: string }>> = {
   open: { label: 'Live', dot: 'bg-good' },
   connecting: { label: 'Connecting', dot: 'bg-warn' },
   lost: { label: 'Offline', dot: 'bg-bad' },

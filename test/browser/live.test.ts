@@ -25,6 +25,7 @@ describeInBrowser('live pages', () => {
       'Second',
       'Every',
       'Below',
+      'Windows',
     ],
   });
 
@@ -362,6 +363,33 @@ describeInBrowser('live pages', () => {
     expect(await rowOf(page, 'meanwhile').count()).toBe(0);
     await setVisibility('visible');
     await rowOf(page, 'meanwhile').waitFor();
+  });
+
+  test('eight windows of a browser share one connection, and another one takes over when it is closed', async (context) => {
+    const { api } = suite.organization('Windows');
+    await api.post('payments', { ...payment, reference: 'before' });
+    const first = await suite.open(context, 'developer', 'Windows', 'payments');
+    const streams: Page[] = [];
+    first.context().on('request', (request) => {
+      if (request.url().endsWith('/event_stream')) streams.push(request.frame().page());
+    });
+    await first.getByRole('button', { name: /^Live\./ }).waitFor();
+    const others: Page[] = [];
+    // More than a browser has HTTP/1.1 connections per server.
+    while (others.length < 7) {
+      const page = await first.context().newPage();
+      await page.goto(first.url());
+      await page.getByRole('button', { name: /^Live\./ }).waitFor();
+      others.push(page);
+    }
+    expect(streams).toEqual([]);
+    await api.post('payments', { ...payment, reference: 'with-the-first' });
+    for (const page of [first, ...others]) await rowOf(page, 'with-the-first').waitFor();
+    await first.close();
+    await expect.poll(() => streams.length).toBe(1);
+    await api.post('payments', { ...payment, reference: 'without-the-first' });
+    for (const page of others) await rowOf(page, 'without-the-first').waitFor();
+    expect(streams).toHaveLength(1);
   });
 
   test('two tabs and a terminal agree within a second', async (context) => {
