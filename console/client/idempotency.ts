@@ -1,3 +1,4 @@
+import { randomId } from './random-id.ts';
 import type { ApiProblem, Path } from './request.ts';
 
 /**
@@ -9,7 +10,7 @@ export class IdempotencyKey {
 
   of(path: Path, body: unknown): string {
     const fingerprint = `${path} ${JSON.stringify(body)}`;
-    if (this.#pending?.fingerprint !== fingerprint) this.#pending = { fingerprint, key: crypto.randomUUID() };
+    if (this.#pending?.fingerprint !== fingerprint) this.#pending = { fingerprint, key: randomId() };
     return this.#pending.key;
   }
 

@@ -1,3 +1,5 @@
+import { randomId } from './random-id.ts';
+
 /**
  * The only module that sends requests to the server. A path starts with its base: `session...` for the person,
  * `org/...` for the organization, `app/...` for the application. The part after the base is the API path,
@@ -151,7 +153,7 @@ export function writeRequest(path: Path, body: unknown): ApiRequest | null {
 export async function exchange(request: ApiRequest, scope: Scope): Promise<Exchange> {
   const { method, path, query, body = '{}' } = request;
   const url = `${apiUrl(`app/${path}`, scope)}${query ? `?${query}` : ''}`;
-  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() };
+  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomId() };
   const startedAt = performance.now();
   const response = await reach(url, method === 'GET' ? { method } : { method, headers, body });
   const text = await response.text().catch(() => {

@@ -1,18 +1,25 @@
 // Copy buttons, the current section in the table of contents, and the search field. The pages are complete without scripts.
 // A block and not a module: a classic script whose constants are not visible to the other scripts of the page.
 {
+  const copy = async (code) => {
+    // Browsers expose the clipboard API only on secure pages, not over plain http from another machine.
+    if (navigator.clipboard === undefined) {
+      getSelection().selectAllChildren(code);
+      return document.execCommand('copy');
+    }
+    return navigator.clipboard.writeText(code.textContent).then(
+      () => true,
+      () => false,
+    );
+  };
+
   const addCopyButton = (figure) => {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'copy';
     button.textContent = 'Copy';
     button.addEventListener('click', async () => {
-      const text = figure.querySelector('code')?.textContent ?? '';
-      const isCopied = await navigator.clipboard.writeText(text).then(
-        () => true,
-        () => false,
-      );
-      button.textContent = isCopied ? 'Copied' : 'Select and copy';
+      button.textContent = (await copy(figure.querySelector('code'))) ? 'Copied' : 'Select and copy';
       setTimeout(() => {
         button.textContent = 'Copy';
       }, 2000);

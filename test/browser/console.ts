@@ -41,6 +41,7 @@ export interface ConsoleOptions {
   readonly organizations: readonly string[];
   /** Webhooks of the application, by organization. */
   readonly webhooks?: () => Promise<Readonly<Record<string, readonly object[]>>>;
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Console extends BrowserSuite {
@@ -63,7 +64,11 @@ export interface Console extends BrowserSuite {
  * A server whose organizations share three people. It uses the embedded database: the browser does not see which database
  * the server uses, and `path.test.ts` walks through the console on both.
  */
-export function useConsole({ organizations, webhooks = async () => ({}) }: ConsoleOptions): Console {
+export function useConsole({
+  organizations,
+  webhooks = async () => ({}),
+  env = {},
+}: ConsoleOptions): Console {
   const states = new Map<PersonName, StorageState>();
   const sessions = new Map<PersonName, ConsoleApi>();
   const found = new Map<string, Organization>();
@@ -83,7 +88,7 @@ export function useConsole({ organizations, webhooks = async () => ({}) }: Conso
           },
         ],
       }));
-      return startServer({ dataDir: data, seed: seed({ organizations: content }) });
+      return startServer({ dataDir: data, seed: seed({ organizations: content }), env });
     },
     prepare: async ({ browser, url }) => {
       await Promise.all(

@@ -191,6 +191,9 @@ export async function step<Result>(name: string, run: () => Promise<Result>): Pr
   }
 }
 
+/** A host that leads browsers to the server of the test. Unlike localhost, its pages are secure only over https. */
+export const sharedHost = 'sandbank.test';
+
 function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: inject('chromium'),
@@ -200,6 +203,7 @@ function openBrowser(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--disable-dev-shm-usage',
+      `--host-resolver-rules=MAP ${sharedHost} 127.0.0.1`,
     ],
   });
 }
