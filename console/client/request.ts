@@ -1,3 +1,5 @@
+import { consoleMessage } from './console-message.ts';
+
 /**
  * The only module that sends requests to the server. A path starts with its base: `session...` for the person,
  * `org/...` for the organization, `app/...` for the application. The part after the base is the API path,
@@ -207,7 +209,9 @@ function problemOf(response: Response, body: unknown): ApiProblem {
     ...error,
     status: response.status,
     code: error?.code ?? 'unreadable_answer',
-    message: error?.message ?? `The server responded with ${response.status} and no error message.`,
+    message: error?.message
+      ? consoleMessage(error.code, error.message)
+      : `The server responded with ${response.status} and no error message.`,
     requestId: envelope?.requestId,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });
