@@ -1,3 +1,4 @@
+import { consoleMessage } from './console-message.ts';
 import { randomId } from './random-id.ts';
 
 /**
@@ -209,7 +210,9 @@ function problemOf(response: Response, body: unknown): ApiProblem {
     ...error,
     status: response.status,
     code: error?.code ?? 'unreadable_answer',
-    message: error?.message ?? `The server responded with ${response.status} and no error message.`,
+    message: error?.message
+      ? consoleMessage(error.code, error.message)
+      : `The server responded with ${response.status} and no error message.`,
     requestId: envelope?.requestId,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
   });

@@ -153,7 +153,7 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
                 onChange={(event) => setTo(event.currentTarget.value)}
               />
             </Field>
-            <Button type="submit" isInert={isBusy} className="mt-[1.625rem]">
+            <Button type="submit" isInert={isBusy} className="mt-6">
               Advance
             </Button>
           </Form>

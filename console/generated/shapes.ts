@@ -348,11 +348,16 @@ export interface Overview {
     byBucket: {
       /** RFC 3339, UTC, with milliseconds. */
       at: string;
+      /** Attempts that succeeded, in the bucket of their delivery. Every retry counts. */
       succeeded: number;
+      /** Attempts that failed, in the bucket of their delivery. Every retry counts. */
       failed: number;
     }[];
+    /** Attempts that succeeded, in the bucket of their delivery. Every retry counts. */
     succeeded: number;
+    /** Attempts that failed, in the bucket of their delivery. Every retry counts. */
     failed: number;
+    /** Pending deliveries. */
     pending: number;
     /** Whether there are more records than are counted. */
     isCapped: boolean;

@@ -12,7 +12,10 @@ export interface ProblemBannerProps {
   readonly onRetry?: () => void;
 }
 
-/** An error: message, code, request id and a link to the documentation. */
+/** What the person typed is wrong: neither the log nor the documentation says more. */
+const plainCodes = new Set(['sign_in_failed', 'two_factor_failed', 'passkey_failed']);
+
+/** An error: message, code, request id and a link to the documentation. A failed sign-in has only its message. */
 export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
   return (
     <div role="alert" className="flex gap-2.5 rounded-md bg-bad-soft px-3.5 py-3 text-bad">
@@ -27,25 +30,7 @@ export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
         {problem.allowedActions && problem.allowedActions.length > 0 ? (
           <p className="text-sm">Allowed actions: {problem.allowedActions.map(sentenceCase).join(', ')}.</p>
         ) : null}
-        <p className="mt-0.5 flex flex-wrap items-center gap-x-3 font-mono text-xs">
-          <span>{problem.code}</span>
-          {problem.requestId === undefined ? null : (
-            <span className="inline-flex items-center gap-0.5 break-all">
-              {problem.requestId}
-              <CopyButton text={problem.requestId} what="request id" className="text-bad" />
-            </span>
-          )}
-          {problem.docUrl === undefined ? null : (
-            <a
-              href={problem.docUrl}
-              target="_blank"
-              rel="noreferrer"
-              className="font-sans underline underline-offset-2"
-            >
-              Documentation
-            </a>
-          )}
-        </p>
+        {plainCodes.has(problem.code) ? null : <Reference problem={problem} />}
       </div>
       {onRetry ? (
         <Button size="small" onClick={onRetry} icon={<RotateCw aria-hidden size={14} />}>
@@ -53,5 +38,29 @@ export function ProblemBanner({ problem, onRetry }: ProblemBannerProps) {
         </Button>
       ) : null}
     </div>
+  );
+}
+
+function Reference({ problem }: Pick<ProblemBannerProps, 'problem'>) {
+  return (
+    <p className="mt-0.5 flex flex-wrap items-center gap-x-3 font-mono text-xs">
+      <span>{problem.code}</span>
+      {problem.requestId === undefined ? null : (
+        <span className="inline-flex items-center gap-0.5 break-all">
+          {problem.requestId}
+          <CopyButton text={problem.requestId} what="request id" className="text-bad" />
+        </span>
+      )}
+      {problem.docUrl === undefined ? null : (
+        <a
+          href={problem.docUrl}
+          target="_blank"
+          rel="noreferrer"
+          className="font-sans underline underline-offset-2"
+        >
+          Documentation
+        </a>
+      )}
+    </p>
   );
 }

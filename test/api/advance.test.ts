@@ -206,11 +206,13 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
   });
 
   describe('422', () => {
-    test('rejects more than the remaining capturable, refundable or disputable amount and returns that amount', async () => {
+    test('rejects more than the remaining capturable, refundable or disputable amount and names that amount', async () => {
       const held = await paymentsApi.createAndAdvance(['authorize', { action: 'capture', amount: 4_000 }]);
       const capture = await paymentsApi.advance(held.id, { action: 'capture', amount: 6_001 });
       expect(capture.body.error).toMatchObject({
         code: 'amount_exceeds_capturable',
+        message:
+          '60.01 EUR exceeds the capturable amount of 60.00 EUR. Without an amount, all of it is captured.',
         param: '/amount',
         details: { capturable: 6_000, requested: 6_001 },
       });
@@ -218,12 +220,16 @@ describe.each(databaseKinds)('advance on %s', (kind) => {
       const refund = await paymentsApi.advance(paid.id, { action: 'refund', amount: 6_001 });
       expect(refund.body.error).toMatchObject({
         code: 'amount_exceeds_refundable',
+        message:
+          '60.01 EUR exceeds the refundable amount of 60.00 EUR. Pending refunds and disputed amounts count. Without an amount, all of it is refunded.',
         param: '/amount',
         details: { refundable: 6_000, requested: 6_001 },
       });
       const dispute = await paymentsApi.advance(paid.id, { action: 'dispute', amount: 6_001 });
       expect(dispute.body.error).toMatchObject({
         code: 'amount_exceeds_disputable',
+        message:
+          '60.01 EUR exceeds the disputable amount of 60.00 EUR. Refunds, including pending ones, and earlier disputes count. Without an amount, all of it is disputed.',
         param: '/amount',
         details: { disputable: 6_000, requested: 6_001 },
       });

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { firstIdAt } from '../../src/kernel/ids.ts';
 import { consoleRoutes } from '../../src/resources/index.ts';
 import type { Server } from '../../src/server.ts';
 import { readConsole } from '../support/principal.ts';
-import { openReceiver, type Receiver } from '../support/receiver.ts';
+import { openReceiver } from '../support/receiver.ts';
 import { databaseKinds, sharedServer } from '../support/server.ts';
 import { type Tenant, tenant } from '../support/tenant.ts';
 
@@ -26,7 +26,16 @@ interface Overview {
     readonly ahead: number;
     readonly isCapped: boolean;
   };
-  readonly webhooks: { readonly byBucket: readonly { readonly at: string }[]; readonly succeeded: number };
+  readonly webhooks: {
+    readonly byBucket: readonly {
+      readonly at: string;
+      readonly succeeded: number;
+      readonly failed: number;
+    }[];
+    readonly succeeded: number;
+    readonly failed: number;
+    readonly pending: number;
+  };
   readonly requests: { readonly from: string; readonly to: string; readonly count: number };
 }
 
@@ -35,7 +44,6 @@ const dayMs = 24 * hourMs;
 
 describe.each(databaseKinds)('the overview on %s', (kind) => {
   let server: Server;
-  let receiver: Receiver;
   const read = (holder: Tenant, query: { range?: string; time?: string } = {}, now = Date.now()) =>
     readConsole<Overview>(server, consoleRoutes, 'overview', holder, { query, now });
   const inserted = async (holder: Tenant, id: string, agoMs: number) =>
@@ -58,10 +66,6 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
 
   beforeAll(async () => {
     server = await sharedServer(kind);
-    receiver = await openReceiver();
-  });
-  afterAll(async () => {
-    await receiver?.close();
   });
 
   test('counts payments by status and sums them by currency and period, for this organization only', async () => {
@@ -177,14 +181,26 @@ describe.each(databaseKinds)('the overview on %s', (kind) => {
     expect((await read(acme)).time).toBe('sandbox');
   });
 
-  test('counts deliveries by outcome', async () => {
+  test('counts attempts by outcome: a failed one counts after a retry has succeeded', async () => {
     const acme = await tenant(server);
-    await acme.client.post('developer_api_webhooks', { url: receiver.url });
+    const failing = await openReceiver((_received, response, count) =>
+      response.writeHead(count === 1 ? 500 : 204).end(),
+    );
+    onTestFinished(() => failing.close());
+    await acme.client.post('developer_api_webhooks', { url: failing.url });
+    const webhooksAre = (counts: Partial<Overview['webhooks']>) =>
+      vi.waitFor(async () => expect((await read(acme, { range: '24h' })).webhooks).toMatchObject(counts));
+    // On a frozen clock, the retry waits for the advance.
+    await acme.client.post('developer_api_clock/freeze', {});
     await pay(acme, 100, 'EUR');
-    await vi.waitFor(async () => {
-      const { webhooks } = await read(acme);
-      expect(webhooks).toMatchObject({ succeeded: 1, failed: 0, pending: 0, isCapped: false });
-    });
+    await webhooksAre({ succeeded: 0, failed: 1, pending: 1 });
+    await acme.client.post('developer_api_clock/advance', { seconds: 3_600 });
+    await webhooksAre({ succeeded: 1, failed: 1, pending: 0 });
+    await pay(acme, 100, 'EUR');
+    await webhooksAre({ succeeded: 2, failed: 1, pending: 0 });
+    const { byBucket } = (await read(acme, { range: '24h', time: 'real' })).webhooks;
+    const sum = (outcome: 'succeeded' | 'failed') => byBucket.reduce((all, part) => all + part[outcome], 0);
+    expect([sum('succeeded'), sum('failed')]).toEqual([2, 1]);
   });
 
   test('returns a sum beyond the safe integer range as text', async () => {

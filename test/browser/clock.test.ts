@@ -215,6 +215,8 @@ describeInBrowser('fast-forward', () => {
     await step('an error of the server', async () => {
       await provoke();
       expect(await refused.count()).toBe(1);
+      const [input, button] = await Promise.all([field.boundingBox(), advance.boundingBox()]);
+      expect(button?.y, 'the button is on the line of the field').toBe(input?.y);
       expect(await panel.getByRole('alert').count()).toBe(0);
       expect(await refused.innerText()).toMatch(/^The clock is at \d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC/);
       expect(await panel.innerText()).not.toMatch(/`|\d{4}-\d\d-\d\dT/);

@@ -42,7 +42,7 @@ describeInBrowser('fault plans', () => {
       await row(page, 'Lost response').getByText('Exhausted').waitFor();
       await expectAccessible(page, 'the list of plans', { except: ['region'] });
       await row(page, 'Lost response').getByText('1 of 1').click();
-      const hit = row(page, 'By a fault plan');
+      const hit = row(page, 'Injected fault');
       await hit.getByText('No response').waitFor();
       expect(await hit.count()).toBe(1);
       expect(await page.getByRole('row').count(), 'the header and the request').toBe(2);

@@ -10,7 +10,7 @@ import {
 import { useConsole } from './console.ts';
 
 describeInBrowser('webhook inbox', () => {
-  const suite = useConsole({ organizations: ['Acme', 'Retries', 'Viewers'] });
+  const suite = useConsole({ organizations: ['Acme', 'Retries', 'Due', 'Viewers'] });
 
   test('one click on the empty list opens it, and a sample payment arrives with its signature verified', async (context) => {
     const page = await suite.open(context, 'developer', 'Acme', 'webhooks');
@@ -74,6 +74,27 @@ describeInBrowser('webhook inbox', () => {
     expect((await api.get(`webhooks/${id}`)).inbox).toEqual({ type: 'timeout' });
     await page.getByRole('button', { name: 'Respond slowly', exact: true }).click();
     await page.getByText('Each attempt succeeds after 3 seconds.').waitFor();
+  });
+
+  test('the page of a delivery shows when its next attempt is due', async (context) => {
+    const { api } = suite.organization('Due');
+    const { id } = await api.post('webhook_inbox', {});
+    await api.post(`webhooks/${id}/update`, { inbox: { type: 'respond', responseStatus: 500, delayMs: 0 } });
+    // On a frozen clock, the retry stays ahead.
+    await api.post('clock/freeze');
+    await api.post('customers', { name: 'Ada' });
+    const page = await suite.open(context, 'developer', 'Due', `webhooks/${id}`);
+    await page
+      .getByRole('row', { name: /customer\.created/ })
+      .getByRole('link')
+      .first()
+      .click();
+    const next = page.locator('dl > div').filter({ hasText: 'Next attempt' });
+    await next.getByText(/in \d+ seconds/).waitFor();
+    await api.post(`webhooks/${id}/update`, { inbox: { type: 'timeout' } });
+    await api.post('clock/resume');
+    await next.getByText('Due now').waitFor();
+    expect(await next.innerText()).not.toContain('just now');
   });
 
   test('410 disables it, and the banner enables it', async (context) => {

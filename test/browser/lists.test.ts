@@ -267,6 +267,22 @@ describeInBrowser('lists and amounts', () => {
     await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(page.url()).toMatch(/\/customers(\?app=\w+)?$/);
+    for (const [list, create, submit] of [
+      ['payments', 'Create payment', 'Create payment'],
+      ['transfers', 'Create transfer', 'Get quote'],
+    ] as const)
+      await step(list, async () => {
+        await visit(page, `${suite.organization('History').id}/${list}`);
+        await page.getByRole('button', { name: create }).first().click();
+        const form = page.getByRole('dialog', { name: create });
+        await form.getByLabel(/^Amount in [A-Z]{3}/).fill('12.50');
+        await form.getByRole('button', { name: submit }).click();
+        await page.getByRole('heading', { level: 1, name: /12\.50/ }).waitFor();
+        await page.goBack();
+        await page.getByRole('row', { name: /12\.50/ }).waitFor();
+        expect(await page.getByRole('dialog').count()).toBe(0);
+        expect(page.url()).not.toContain('create=');
+      });
   });
 
   test('times have seconds, in UTC or in the zone of the browser', async (context) => {

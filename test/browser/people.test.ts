@@ -47,6 +47,7 @@ describeInBrowser('people', () => {
       await other.goto('/console/sign-in');
       await signIn(other, { ...ada, password: 'a wrong password' });
       await other.getByRole('alert').waitFor();
+      expect(await other.getByRole('alert').innerText()).toBe('Wrong email or password.');
       expect(await consoleApiOf(second.request).get('session')).toMatchObject({ person: null });
     });
     await step('the correct password signs in', async () => {

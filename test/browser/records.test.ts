@@ -340,6 +340,20 @@ describeInBrowser('record pages', () => {
       await dialog.getByText(/^Email does not have .* one @ with text before/).waitFor();
       expect(await dialog.innerText()).not.toMatch(/\/email|\^\[/);
     });
+    await step('an amount above the maximum, which the page does not know yet', async () => {
+      const { api } = suite.organization('Fields');
+      const { id: paymentId } = await api.post('payments', { amount: 1_250, currency: 'EUR' });
+      await api.post(`payments/${paymentId}/advance`, { to: 'captured' });
+      await page.goto(`/console/${id}/payments/${paymentId}`);
+      await stateIs(page, 'Captured');
+      await page.getByRole('button', { name: /^Live\./ }).click();
+      await api.post(`payments/${paymentId}/advance`, { action: 'refund', amount: 1_000 });
+      await act(page, 'Refund…');
+      await dialog.getByLabel('Amount in EUR').fill('12.50');
+      await button(dialog, 'Refund').click();
+      await dialog.getByText(/^12\.50 EUR exceeds the refundable amount of 2\.50 EUR\./).waitFor();
+      expect(await dialog.innerText()).not.toMatch(/`|details\.|Leave `/);
+    });
     await step('an unknown operation in a fault plan', async () => {
       await page.goto(`/console/${id}/faults`);
       await page.getByRole('button', { name: 'Create fault plan' }).first().click();

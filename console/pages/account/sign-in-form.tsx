@@ -4,7 +4,7 @@ import { useWrite } from '../../client/queries.ts';
 import { type ApiProblem, post } from '../../client/request.ts';
 import type { PasskeyOptions, Session } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Field, Input, PasswordInput } from '../../parts/field.tsx';
+import { Field, Input, PasswordInput, problemOutsideFields } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { getPasskey, hasPasskeys } from './web-authn.ts';
@@ -21,13 +21,14 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
   const [email, setEmail] = useState(knownEmail);
   const [password, setPassword] = useState('');
   const signIn = useWrite<Session>('session/sign_in', { onDone });
+  const problem = problemOutsideFields(signIn.problem, ['email']);
   return (
     <Form
       onSubmit={() => void signIn.write({ email: email.trim(), password })}
       isBusy={signIn.isBusy}
       className="flex flex-col gap-4"
     >
-      {signIn.problem ? <ProblemBanner problem={signIn.problem} /> : null}
+      {problem ? <ProblemBanner problem={problem} /> : null}
       <Field
         label="Email"
         missing={email.trim() === '' ? 'Enter your email address.' : undefined}

@@ -46,8 +46,8 @@ export function AttemptView({ attempt }: { readonly attempt: Attempt }) {
     <div className="flex flex-col gap-4">
       {attempt.error === null ? null : <AttemptError error={attempt.error} />}
       <p className="text-sm text-muted">
-        Sent <Time at={attempt.sentAt} kind="wall" show="both" /> in real time (the{' '}
-        <code className="font-mono">webhook-timestamp</code>).
+        Real time: <Time at={attempt.sentAt} kind="wall" show="both" /> (
+        <code className="font-mono">webhook-timestamp</code>)
       </p>
       {attempt.bodiesCleared ? (
         <p className="text-sm text-muted">

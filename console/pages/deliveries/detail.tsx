@@ -17,6 +17,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { Time } from '../../parts/time.tsx';
 import { AttemptList } from './attempt.tsx';
 import { triggerLabel } from './labels.ts';
+import { NextAttemptTime } from './next-attempt.tsx';
 import { useRefresh } from './refresh.ts';
 import { ReplayButton } from './replay-button.tsx';
 import { DeliveryStatus } from './table.tsx';
@@ -122,7 +123,7 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   if (delivery.nextAttemptAt === null) return 'None';
   return (
     <>
-      <Time at={delivery.nextAttemptAt} show="both" mayBeAhead />
+      <NextAttemptTime at={delivery.nextAttemptAt} show="both" />
       <p className="text-sm text-muted">On the application clock: advance it to trigger the attempt now.</p>
     </>
   );

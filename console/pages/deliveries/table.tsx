@@ -9,6 +9,7 @@ import { HttpStatus, StatusBadge } from '../../parts/status-badge.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { triggerLabel } from './labels.ts';
+import { NextAttemptTime } from './next-attempt.tsx';
 import { useRefresh } from './refresh.ts';
 import { ReplayButton } from './replay-button.tsx';
 
@@ -109,7 +110,7 @@ const columns: readonly Column<DeliveryWithAttempts>[] = [
   {
     header: 'Next attempt',
     isMinor: true,
-    cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt} mayBeAhead />,
+    cell: ({ nextAttemptAt }) => <NextAttemptTime at={nextAttemptAt} />,
   },
   { header: 'Created', isMinor: true, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];

@@ -35,10 +35,10 @@ export function NothingFound({ paging, icon, isFiltered, title, children }: Noth
   return (
     <EmptyState
       icon={icon}
-      title={isFiltered ? 'Nothing matches these filters' : title}
+      title={isFiltered ? 'No results' : title}
       action={paging.hasPrevious ? <Button onClick={paging.onFirst}>Back to the newest</Button> : undefined}
     >
-      {isFiltered ? 'Remove a filter to see more.' : children}
+      {isFiltered ? 'Clear the filters to see more.' : children}
     </EmptyState>
   );
 }

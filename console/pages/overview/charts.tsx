@@ -110,22 +110,20 @@ export function StatusChart({ overview }: ChartProps) {
 }
 
 const webhookSeries: readonly Series[] = [
-  { key: 'succeeded', label: 'Succeeded', mark: 'bar', color: colors.good, stack: 'deliveries' },
-  { key: 'failed', label: 'Failed', mark: 'bar', color: colors.bad, stack: 'deliveries' },
+  { key: 'succeeded', label: 'Succeeded', mark: 'bar', color: colors.good, stack: 'attempts' },
+  { key: 'failed', label: 'Failed', mark: 'bar', color: colors.bad, stack: 'attempts' },
 ];
 
 export function WebhookChart({ overview }: ChartProps) {
   const { succeeded, failed, pending } = overview.webhooks;
   return (
     <ChartCard
-      title="Webhook deliveries"
-      summary={`${pluralize(succeeded, 'delivery', 'deliveries')} succeeded, ${failed.toLocaleString('en')} failed, ${pending.toLocaleString('en')} pending`}
+      title="Webhook attempts"
+      summary={`${succeeded.toLocaleString('en')} succeeded, ${failed.toLocaleString('en')} failed, ${pluralize(pending, 'delivery', 'deliveries')} pending`}
       points={webhookPoints(overview)}
       series={webhookSeries}
       isEmpty={succeeded + failed === 0}
-      empty={
-        pending > 0 ? 'Deliveries are in progress; none has finished yet.' : 'No deliveries in this period.'
-      }
+      empty={pending > 0 ? 'Deliveries are pending; none has an attempt yet.' : 'No attempts in this period.'}
     />
   );
 }

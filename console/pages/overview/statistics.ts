@@ -137,11 +137,11 @@ export function volumePoints(overview: Overview, currency: string): readonly Poi
 
 export function webhookPoints(overview: Overview): readonly Point[] {
   return pointsOf(overview, overview.webhooks.byBucket, (part) =>
-    deliveryCounts(part?.succeeded, part?.failed),
+    attemptCounts(part?.succeeded, part?.failed),
   );
 }
 
-function deliveryCounts(succeeded = 0, failed = 0): Pick<Point, 'values' | 'labels'> {
+function attemptCounts(succeeded = 0, failed = 0): Pick<Point, 'values' | 'labels'> {
   return {
     values: { succeeded, failed },
     labels: { succeeded: succeeded.toLocaleString('en'), failed: failed.toLocaleString('en') },

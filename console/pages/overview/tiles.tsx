@@ -52,7 +52,7 @@ const wrapping = 'whitespace-normal! [overflow-wrap:anywhere]';
 export function Tiles({ overview }: { readonly overview: Overview }) {
   const { succeeded, all } = completedPayments(overview);
   const { webhooks, requests } = overview;
-  const ended = webhooks.succeeded + webhooks.failed;
+  const attempts = webhooks.succeeded + webhooks.failed;
   const errors = errorCount(overview);
   const trends = trendsOf(overview);
   return (
@@ -83,11 +83,11 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
       />
       <Tile
         label="Webhook success"
-        value={formatPercent(webhooks.succeeded, ended)}
+        value={formatPercent(webhooks.succeeded, attempts)}
         hint={
-          webhooks.failed + webhooks.pending === 0
-            ? pluralize(webhooks.succeeded, 'delivery', 'deliveries')
-            : `${webhooks.failed.toLocaleString('en')} failed, ${webhooks.pending.toLocaleString('en')} pending`
+          webhooks.failed === 0
+            ? pluralize(attempts, 'attempt')
+            : `${webhooks.failed.toLocaleString('en')} of ${pluralize(attempts, 'attempt')} failed`
         }
         trend={{ values: trends.webhookSuccess, max: 1, color: colors.good }}
       />

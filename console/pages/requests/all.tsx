@@ -33,7 +33,7 @@ const columns: readonly Column<LoggedRequestSummary>[] = [
     cell: ({ errorCode, isReplay, faultPlanId }) => (
       <span className="flex items-center gap-2">
         {errorCode === null ? null : <span className="font-mono text-xs">{errorCode}</span>}
-        {faultPlanId === null ? null : <StatusBadge status="fault" tone="note" label="By a fault plan" />}
+        {faultPlanId === null ? null : <StatusBadge status="fault" tone="note" label="Injected fault" />}
         {errorCode === null && faultPlanId === null ? (
           <span className="text-faint">{isReplay ? 'Replay' : '—'}</span>
         ) : null}

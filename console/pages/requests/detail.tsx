@@ -60,7 +60,7 @@ function Content({ request }: { readonly request: LoggedRequest }) {
   const curl = apiRequest && sampleOf('curl', apiRequest, publicUrl);
   const copy = async (text: string) => {
     if (await copyText(text)) toast('Copied as curl');
-    else toast('The browser does not allow copying here; copy it from below', { isBad: true });
+    else toast('The browser does not allow copying here. Copy the code below.', { isBad: true });
   };
   return (
     <>
@@ -77,7 +77,7 @@ function Content({ request }: { readonly request: LoggedRequest }) {
             <HttpStatus status={request.httpStatus} />
             {request.isReplay ? <StatusBadge status="replay" tone="note" label="Replay" /> : null}
             {request.faultPlanId === null ? null : (
-              <StatusBadge status="fault" tone="note" label="By a fault plan" />
+              <StatusBadge status="fault" tone="note" label="Injected fault" />
             )}
           </>
         }
@@ -99,7 +99,7 @@ function Content({ request }: { readonly request: LoggedRequest }) {
         {apiRequest === undefined ? null : (
           <Card
             title="Code"
-            description="With your own key in SANDBANK_API_KEY and a new Idempotency-Key. Replace the values that were redacted in the log."
+            description="Uses your key in SANDBANK_API_KEY and a new idempotency key. Replace redacted values."
           >
             {canSendAgain(request) ? (
               <Again request={apiRequest} applicationId={request.applicationId} />
@@ -209,7 +209,7 @@ function Facts({ request }: { readonly request: LoggedRequest }) {
 function Records({ ids }: { readonly ids: readonly string[] }) {
   if (ids.length === 0) return null;
   return (
-    <Card title="Referenced records">
+    <Card title="Related records">
       <ul className="flex flex-wrap gap-x-5 gap-y-1.5">
         {ids.map((id) => (
           <li key={id}>

@@ -41,7 +41,7 @@ export function WebhookList() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Your URLs that receive a signed POST request for every subscribed event."
+        description="Endpoints that receive signed event notifications."
         actions={
           isAllowed && !isEmpty ? (
             <>

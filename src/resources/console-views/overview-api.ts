@@ -43,7 +43,12 @@ type Requested = Static<typeof OverviewQuery>;
 const Count = Type.Integer({ minimum: 0 });
 const isCapped = Type.Boolean({ description: 'Whether there are more records than are counted.' });
 const percentiles = { p50Ms: nullable(Type.Number()), p95Ms: nullable(Type.Number()) };
-const outcomes = { succeeded: Count, failed: Count };
+const attempts = (outcome: string) =>
+  Type.Integer({
+    minimum: 0,
+    description: `Attempts that ${outcome}, in the bucket of their delivery. Every retry counts.`,
+  });
+const outcomes = { succeeded: attempts('succeeded'), failed: attempts('failed') };
 
 const OverviewSchema = resource('overview', ['ok'], {
   range: Type.Enum([...rangeNames], { description: 'The requested range, or the default.' }),
@@ -66,7 +71,7 @@ const OverviewSchema = resource('overview', ['ok'], {
   webhooks: Type.Object({
     byBucket: Type.Array(Type.Object({ at: Time, ...outcomes })),
     ...outcomes,
-    pending: Count,
+    pending: Type.Integer({ minimum: 0, description: 'Pending deliveries.' }),
     isCapped,
   }),
   requests: Type.Object({

@@ -28,10 +28,11 @@ const paymentCounts = (time: TimeBase): Statement => ({
     group by 1, 2, 3 order by 1, 2, 3`,
 });
 
+/** A delivery stores the number of its attempts, so they are counted without reading them. */
 const deliveryCounts = (time: TimeBase): Statement => ({
   name: `overview_deliveries_${time}`,
-  text: `select ${sources[time].bucket} as bucket, t.status, count(*)::integer as count
-    from (select t.id, t.created_at, t.status from deliveries t where t.org_id = $1 ${sources[time].bound}
+  text: `select ${sources[time].bucket} as bucket, t.status, count(*)::integer as count, sum(t.tries)::integer as attempts
+    from (select t.id, t.created_at, t.status, t.tries from deliveries t where t.org_id = $1 ${sources[time].bound}
       order by t.org_id desc, t.id desc limit $2) t
     group by 1, 2 order by 1, 2`,
 });

@@ -59,6 +59,8 @@ export interface PaymentCount extends Counted {
 
 export interface DeliveryCount extends Counted {
   readonly status: 'pending' | 'succeeded' | 'failed';
+  /** Of these deliveries. The last attempt of a successful delivery succeeded, and all others failed. */
+  readonly attempts: number;
 }
 
 /** The rows inside a window, with the start of their bucket. */
@@ -120,16 +122,18 @@ export function presentPayments(counted: readonly PaymentCount[], window: Window
 
 export function presentWebhooks(counted: readonly DeliveryCount[], window: Window, countedMax: number) {
   const rows = rowsIn(counted, window);
-  const countOf = (status: DeliveryCount['status'], start?: Instant) =>
-    total(rows.filter((row) => row.status === status && (start === undefined || row.start === start)));
+  const countOf = (status: DeliveryCount['status'], some = rows) =>
+    total(some.filter((row) => row.status === status));
+  const attemptsOf = (some = rows) => {
+    const succeeded = countOf('succeeded', some);
+    return { succeeded, failed: some.reduce((sum, { attempts }) => sum + attempts, 0) - succeeded };
+  };
   return {
     byBucket: window.starts.map((start) => ({
       at: instantToText(start),
-      succeeded: countOf('succeeded', start),
-      failed: countOf('failed', start),
+      ...attemptsOf(rows.filter((row) => row.start === start)),
     })),
-    succeeded: countOf('succeeded'),
-    failed: countOf('failed'),
+    ...attemptsOf(),
     pending: countOf('pending'),
     isCapped: total(counted) >= countedMax,
   };

@@ -6,6 +6,7 @@ import { type Refusal, refuse } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import { refuseMove } from '../../kernel/machine.ts';
+import { refuseAmount } from '../../kernel/refuse-amount.ts';
 import { declineOf } from '../../kernel/scenario.ts';
 import { type Due, dayMs } from '../../kernel/time.ts';
 import { feeOf } from '../../ledger/fee.ts';
@@ -216,10 +217,7 @@ function refuseCapture(row: PaymentRow, { amount, currency }: MoveParams): Refus
   if (mismatch) return mismatch;
   const amountMax = capturable(row);
   if (amount === null || amount <= amountMax) return undefined;
-  return refuse('amount_exceeds_capturable', {
-    param: '/amount',
-    details: { capturable: Number(amountMax), requested: Number(amount) },
-  });
+  return refuseAmount('capturable', row.currency, amountMax, amount);
 }
 
 function capture(

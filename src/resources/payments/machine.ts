@@ -15,6 +15,7 @@ import type { Entry, Settlement } from '../../kernel/ledger.ts';
 import { limits } from '../../kernel/limits.ts';
 import { type ActionOf, defineMachine } from '../../kernel/machine.ts';
 import type { ProviderMove } from '../../kernel/provider.ts';
+import { refuseAmount } from '../../kernel/refuse-amount.ts';
 import { resolveScenario, scenarioOf } from '../../kernel/scenario.ts';
 import type { Book } from '../../ledger/payment.ts';
 import { readsCustomer, refuseCustomer } from '../customers/machine.ts';
@@ -278,10 +279,7 @@ export function amountToReturn(
   const left = returnable(row);
   const amount = requested.amount ?? left;
   if (left > 0n && amount <= left) return { ok: true, amount };
-  return refuse(`amount_exceeds_${what}`, {
-    param: '/amount',
-    details: { [what]: Number(left), requested: Number(amount) },
-  });
+  return refuseAmount(what, row.currency, left, amount);
 }
 
 export interface MoveEffects {
