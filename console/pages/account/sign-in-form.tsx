@@ -6,6 +6,7 @@ import type { PasskeyOptions, Session } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Field, Input, PasswordInput } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
+import { FormProblemBanner } from '../../parts/form-problem.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { getPasskey, hasPasskeys } from './web-authn.ts';
 
@@ -25,13 +26,13 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
     <Form
       onSubmit={() => void signIn.write({ email: email.trim(), password })}
       isBusy={signIn.isBusy}
+      problem={signIn.problem}
       className="flex flex-col gap-4"
     >
-      {signIn.problem ? <ProblemBanner problem={signIn.problem} /> : null}
+      <FormProblemBanner />
       <Field
         label="Email"
         missing={email.trim() === '' ? 'Enter your email address.' : undefined}
-        problem={signIn.problem}
         param="email"
       >
         <Input
@@ -45,6 +46,7 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
       </Field>
       <Field
         label="Password"
+        param="password"
         missing={password === '' ? 'Enter your password.' : undefined}
         hint="Forgotten? An owner of your organization can create a reset link."
       >
@@ -98,10 +100,17 @@ export function CodeStep({ onDone }: { readonly onDone: (session: Session) => vo
     check.reset();
   };
   return (
-    <Form key={String(isBackup)} onSubmit={submit} isBusy={check.isBusy} className="flex flex-col gap-4">
-      {check.problem ? <ProblemBanner problem={check.problem} /> : null}
+    <Form
+      key={String(isBackup)}
+      onSubmit={submit}
+      isBusy={check.isBusy}
+      problem={check.problem}
+      className="flex flex-col gap-4"
+    >
+      <FormProblemBanner />
       <Field
         label={isBackup ? 'Backup code' : 'Two-factor code'}
+        param={isBackup ? 'backupCode' : 'code'}
         missing={code.trim() === '' ? 'Enter a code.' : undefined}
         hint={isBackup ? 'Each code works once.' : 'The six digits that your authenticator app shows.'}
       >
