@@ -30,7 +30,7 @@ export default function RequestsDialog({ title, requests, first, onClose }: Requ
       title={`${title} in code`}
       description="Run sends the request with your session. Your own code uses an API key."
     >
-      <Field label="Request">
+      <Field label="Request" param={null}>
         <Select
           value={chosen.label}
           options={options.map(({ label }) => label)}

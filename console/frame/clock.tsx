@@ -9,10 +9,10 @@ import type { NamedRequest } from '../code/requests-dialog.tsx';
 import type { Clock, ClockAdvanced } from '../generated/shapes.ts';
 import { Button } from '../parts/button.tsx';
 import { instantOfInput } from '../parts/day.ts';
-import { Field, Input, problemOutsideFields } from '../parts/field.tsx';
+import { Field, Input } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
+import { FormProblem, FormProblemBanner } from '../parts/form-problem.tsx';
 import { Popover } from '../parts/popover.tsx';
-import { ProblemBanner } from '../parts/problem.tsx';
 import { Progress } from '../parts/progress.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
 import { classes, pluralize } from '../parts/text.ts';
@@ -102,7 +102,7 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
   const [isResetting, setResetting] = useState(false);
   const [to, setTo] = useState('');
   const isBusy = advance.isBusy || freeze.isBusy || resume.isBusy;
-  const problem = problemOutsideFields(advance.problem, ['to']) ?? freeze.problem ?? resume.problem;
+  const problem = advance.problem ?? freeze.problem ?? resume.problem;
   const clear = () => {
     for (const one of [advance, freeze, resume]) one.reset();
   };
@@ -111,101 +111,102 @@ function ClockPanel({ clock, onNavigate }: { readonly clock: Clock; readonly onN
     void write();
   };
   return (
-    <div className="flex flex-col gap-4">
-      <div>
-        <div className="flex items-center justify-between gap-2">
-          <h2 className="mr-auto font-semibold">Application time</h2>
-          <CodeButton title="Clock" requests={clockRequests(clock, to)} />
-          <StatusBadge status={clock.status} />
+    <FormProblem problem={problem}>
+      <div className="flex flex-col gap-4">
+        <div>
+          <div className="flex items-center justify-between gap-2">
+            <h2 className="mr-auto font-semibold">Application time</h2>
+            <CodeButton title="Clock" requests={clockRequests(clock, to)} />
+            <StatusBadge status={clock.status} />
+          </div>
+          <p className="mt-1 text-lg tabular-nums">
+            <CurrentTime />
+          </p>
+          <p className="flex flex-wrap justify-between gap-x-3 text-sm text-muted">
+            {describeOffset(clock)}
+            <ZoneSwitch />
+          </p>
         </div>
-        <p className="mt-1 text-lg tabular-nums">
-          <CurrentTime />
-        </p>
-        <p className="flex flex-wrap justify-between gap-x-3 text-sm text-muted">
-          {describeOffset(clock)}
-          <ZoneSwitch />
-        </p>
-      </div>
-      {mayWrite ? (
-        <>
-          <div className="grid grid-cols-3 gap-2">
-            {steps.map(({ label, seconds }) => (
-              <Button key={label} isInert={isBusy} onClick={() => start(() => advance.write({ seconds }))}>
-                {label}
-              </Button>
-            ))}
-          </div>
-          <Form
-            className="flex items-start gap-2"
-            isBusy={isBusy}
-            onSubmit={() => start(() => advance.write({ to: instantOfInput(to) }))}
-          >
-            <Field
-              label={`Advance to (${zoneName()})`}
-              missing={instantOfInput(to) === '' ? 'Enter a time.' : undefined}
-              problem={advance.problem}
-              param="to"
-              className="min-w-0 flex-1"
+        {mayWrite ? (
+          <>
+            <div className="grid grid-cols-3 gap-2">
+              {steps.map(({ label, seconds }) => (
+                <Button key={label} isInert={isBusy} onClick={() => start(() => advance.write({ seconds }))}>
+                  {label}
+                </Button>
+              ))}
+            </div>
+            <Form
+              className="flex items-start gap-2"
+              isBusy={isBusy}
+              onSubmit={() => start(() => advance.write({ to: instantOfInput(to) }))}
             >
-              <Input
-                type="datetime-local"
-                value={to}
-                onChange={(event) => setTo(event.currentTarget.value)}
-              />
-            </Field>
-            <Button type="submit" isInert={isBusy} className="mt-6">
-              Advance
-            </Button>
-          </Form>
-          <div className="grid grid-cols-2 gap-2">
-            {clock.status === 'frozen' ? (
-              <Button
-                isInert={isBusy}
-                icon={<Play aria-hidden size={15} />}
-                onClick={() => start(() => resume.write({}))}
+              <Field
+                label={`Advance to (${zoneName()})`}
+                missing={instantOfInput(to) === '' ? 'Enter a time.' : undefined}
+                param="to"
+                className="min-w-0 flex-1"
               >
-                Resume
+                <Input
+                  type="datetime-local"
+                  value={to}
+                  onChange={(event) => setTo(event.currentTarget.value)}
+                />
+              </Field>
+              <Button type="submit" isInert={isBusy} className="mt-6">
+                Advance
               </Button>
-            ) : (
-              <Button
-                isInert={isBusy}
-                icon={<Snowflake aria-hidden size={15} />}
-                onClick={() => start(() => freeze.write({}))}
-              >
-                Freeze
+            </Form>
+            <div className="grid grid-cols-2 gap-2">
+              {clock.status === 'frozen' ? (
+                <Button
+                  isInert={isBusy}
+                  icon={<Play aria-hidden size={15} />}
+                  onClick={() => start(() => resume.write({}))}
+                >
+                  Resume
+                </Button>
+              ) : (
+                <Button
+                  isInert={isBusy}
+                  icon={<Snowflake aria-hidden size={15} />}
+                  onClick={() => start(() => freeze.write({}))}
+                >
+                  Freeze
+                </Button>
+              )}
+              <Button isInert={isBusy} onClick={() => setResetting(true)}>
+                Reset…
               </Button>
-            )}
-            <Button isInert={isBusy} onClick={() => setResetting(true)}>
-              Reset…
-            </Button>
-          </div>
-        </>
-      ) : (
-        <p className="text-sm text-muted">Your role can view the clock but not change it.</p>
-      )}
-      <Suspense fallback={<FastForwardSkeleton />}>
-        <FastForward
-          isBusy={isBusy}
-          onNavigate={onNavigate}
-          onAdvance={
-            mayWrite
-              ? (instant) => start(() => advance.write({ to: new Date(instant).toISOString() }))
-              : undefined
-          }
-        />
-      </Suspense>
-      {isBusy ? <Progress label="Advancing the clock" value={null} /> : null}
-      {problem ? <ProblemBanner problem={problem} /> : null}
-      {advance.response && !isBusy ? (
-        <Outcome
-          key={advance.response.requestId}
-          result={advance.response}
-          onContinue={(until) => void advance.write({ to: until })}
-          onNavigate={onNavigate}
-        />
-      ) : null}
-      {isResetting ? <ResetClock onClose={() => setResetting(false)} onDone={clear} /> : null}
-    </div>
+            </div>
+          </>
+        ) : (
+          <p className="text-sm text-muted">Your role can view the clock but not change it.</p>
+        )}
+        <Suspense fallback={<FastForwardSkeleton />}>
+          <FastForward
+            isBusy={isBusy}
+            onNavigate={onNavigate}
+            onAdvance={
+              mayWrite
+                ? (instant) => start(() => advance.write({ to: new Date(instant).toISOString() }))
+                : undefined
+            }
+          />
+        </Suspense>
+        {isBusy ? <Progress label="Advancing the clock" value={null} /> : null}
+        <FormProblemBanner />
+        {advance.response && !isBusy ? (
+          <Outcome
+            key={advance.response.requestId}
+            result={advance.response}
+            onContinue={(until) => void advance.write({ to: until })}
+            onNavigate={onNavigate}
+          />
+        ) : null}
+        {isResetting ? <ResetClock onClose={() => setResetting(false)} onDone={clear} /> : null}
+      </div>
+    </FormProblem>
   );
 }
 

@@ -518,6 +518,18 @@ export interface CustomerNames {
   }[];
 }
 
+export interface NextActions {
+  object: 'next_actions';
+  sandbox: true;
+  requestId?: string;
+  status: 'ok';
+  /** Payments that do not exist are omitted. */
+  payments: {
+    id: string;
+    nextAction: string | null;
+  }[];
+}
+
 export interface TransferPreview {
   object: 'transfer_preview';
   sandbox: true;

@@ -1,8 +1,11 @@
 import { type ReactNode, useId } from 'react';
+import { FieldProblem } from '../parts/field.tsx';
 import { Prose } from '../parts/prose.tsx';
 
 export interface RadioCardsProps<Value extends string> {
   readonly legend: string;
+  /** The part of the request body that they send, as in `FieldProps`. */
+  readonly param: string | null;
   /** For screen readers only, below a heading that says the same. */
   readonly isLegendHidden?: boolean;
   readonly value: Value;
@@ -17,7 +20,7 @@ export interface RadioCardsProps<Value extends string> {
 
 /** Radio buttons as cards with a hint each: a select would hide the hints until it is opened. */
 export function RadioCards<Value extends string>(props: RadioCardsProps<Value>) {
-  const { legend, isLegendHidden = false, value, options, onChange } = props;
+  const { legend, param, isLegendHidden = false, value, options, onChange } = props;
   const name = useId();
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
@@ -50,6 +53,7 @@ export function RadioCards<Value extends string>(props: RadioCardsProps<Value>) 
           </span>
         </label>
       ))}
+      {param === null ? null : <FieldProblem param={param} label={legend} />}
     </fieldset>
   );
 }

@@ -6,9 +6,9 @@ import { StandalonePage } from '../frame/standalone-page.tsx';
 import type { Session } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button, buttonClass } from '../parts/button.tsx';
-import { Field, PasswordInput, problemOutsideFields } from '../parts/field.tsx';
+import { Field, PasswordInput } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
-import { ProblemBanner } from '../parts/problem.tsx';
+import { FormProblemBanner } from '../parts/form-problem.tsx';
 import { passwordHint, passwordProblem } from './account/sign-up-form.tsx';
 
 /** The page of a reset link, which an owner has created: set a new password, then sign in. */
@@ -17,7 +17,6 @@ export function Reset() {
   const { limits } = useSession();
   const [password, setPassword] = useState('');
   const reset = useWrite<Session>('session/password_reset');
-  const problem = problemOutsideFields(reset.problem, ['newPassword']);
   if (reset.response) {
     return (
       <StandalonePage title="Password changed">
@@ -35,13 +34,13 @@ export function Reset() {
       <Form
         onSubmit={() => void reset.write({ token, newPassword: password })}
         isBusy={reset.isBusy}
+        problem={reset.problem}
         className="flex flex-col gap-4"
       >
-        {problem ? <ProblemBanner problem={problem} /> : null}
+        <FormProblemBanner />
         <Field
           label="New password"
           hint={passwordHint(limits)}
-          problem={reset.problem}
           param="newPassword"
           missing={passwordProblem(password, limits)}
         >

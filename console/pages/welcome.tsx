@@ -7,9 +7,9 @@ import { StandalonePage } from '../frame/standalone-page.tsx';
 import type { Application, Organization } from '../generated/shapes.ts';
 import { Anchor } from '../parts/anchor.tsx';
 import { Button } from '../parts/button.tsx';
-import { Field, Input, isAbout } from '../parts/field.tsx';
+import { Field, Input } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
-import { ProblemBanner } from '../parts/problem.tsx';
+import { FormProblemBanner } from '../parts/form-problem.tsx';
 
 /** The first steps: an organization, then its first application, then the quick start. */
 export function Welcome() {
@@ -93,16 +93,12 @@ function NameForm({ step, label, placeholder, submit, write }: NameFormProps) {
     <Form
       onSubmit={() => void write.write({ name: name.trim() })}
       isBusy={write.isBusy}
+      problem={write.problem}
       className="flex flex-col gap-4"
     >
       <p className="text-sm text-muted">Step {step} of 2</p>
-      {write.problem && !isAbout(write.problem, 'name') ? <ProblemBanner problem={write.problem} /> : null}
-      <Field
-        label={label}
-        missing={name.trim() === '' ? 'Enter a name.' : undefined}
-        problem={write.problem}
-        param="name"
-      >
+      <FormProblemBanner />
+      <Field label={label} missing={name.trim() === '' ? 'Enter a name.' : undefined} param="name">
         <Input
           required
           maxLength={limits.nameLengthMax}

@@ -6,6 +6,7 @@ import { Button, IconButton } from './button.tsx';
 import { useCodeToggle } from './code-toggle.tsx';
 import { useReturnFocus } from './focus.ts';
 import { Form } from './form.tsx';
+import { FormProblem, useProblemOutsideFields } from './form-problem.tsx';
 import { ProblemBanner } from './problem.tsx';
 import { classes } from './text.ts';
 
@@ -25,7 +26,7 @@ export interface DialogProps {
   readonly isBusy?: boolean;
   /** The form's action cannot be undone. */
   readonly isDanger?: boolean;
-  /** Shown above the footer; pass null if a Field shows it. */
+  /** Why the server has refused the form: shown by the field that it refers to, or else above the footer. */
   readonly problem?: ApiProblem | null;
   /** The request that the form sends, shown as code: `code={write.request(body)}`. */
   readonly code?: ApiRequest | null | undefined;
@@ -65,7 +66,7 @@ export function Dialog(props: DialogProps) {
     description,
     size = 'medium',
     onSubmit,
-    problem,
+    problem = null,
     footer,
     children,
   } = props;
@@ -74,66 +75,78 @@ export function Dialog(props: DialogProps) {
   const returnFocus = useReturnFocus(isOpen);
   const code = useCodeToggle(props.code, title, props.codeNote);
   return (
-    <RadixDialog.Root open={isOpen} onOpenChange={onOpenChange}>
-      <RadixDialog.Portal>
-        <RadixDialog.Overlay className={shade} />
-        <RadixDialog.Content
-          className={classes(sheet, widths[size])}
-          onOpenAutoFocus={focusFirstField}
-          onCloseAutoFocus={returnFocus}
-          {...(description === undefined ? { 'aria-describedby': undefined } : {})}
-        >
-          <div className="flex items-start justify-between gap-4 px-5 pt-4 pb-3">
-            <div>
-              <RadixDialog.Title className="text-lg font-semibold">{title}</RadixDialog.Title>
-              {description === undefined ? null : (
-                <RadixDialog.Description className="mt-0.5 text-sm text-muted">
-                  {description}
-                </RadixDialog.Description>
+    <FormProblem problem={problem}>
+      <RadixDialog.Root open={isOpen} onOpenChange={onOpenChange}>
+        <RadixDialog.Portal>
+          <RadixDialog.Overlay className={shade} />
+          <RadixDialog.Content
+            className={classes(sheet, widths[size])}
+            onOpenAutoFocus={focusFirstField}
+            onCloseAutoFocus={returnFocus}
+            {...(description === undefined ? { 'aria-describedby': undefined } : {})}
+          >
+            <Heading title={title} description={description} />
+            <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5 [--sticky-top:0px]">
+              {onSubmit ? (
+                <Form
+                  id={formId}
+                  onSubmit={onSubmit}
+                  isBusy={props.isBusy ?? false}
+                  className="flex flex-col gap-4"
+                >
+                  {children}
+                </Form>
+              ) : (
+                <div className="flex flex-col gap-4">{children}</div>
               )}
             </div>
-            <RadixDialog.Close asChild>
-              <IconButton label="Close" icon={<X aria-hidden size={17} />} size="small" />
-            </RadixDialog.Close>
-          </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5 [--sticky-top:0px]">
-            {onSubmit ? (
-              <Form
-                id={formId}
-                onSubmit={onSubmit}
-                isBusy={props.isBusy ?? false}
-                className="flex flex-col gap-4"
-              >
-                {children}
-              </Form>
-            ) : (
-              <div className="flex flex-col gap-4">{children}</div>
-            )}
-          </div>
-          <PinnedProblem problem={problem} />
-          {code.panel ? <div className="shrink-0 border-t px-5 py-3">{code.panel}</div> : null}
-          {onSubmit || footer ? (
-            <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">
-              {code.button ? <span className="mr-auto">{code.button}</span> : null}
-              {footer ?? (
-                <>
-                  <Button onClick={() => onOpenChange(false)}>Cancel</Button>
-                  <Button
-                    type="submit"
-                    form={formId}
-                    variant={props.isDanger ? 'danger' : 'primary'}
-                    isBusy={props.isBusy ?? false}
-                  >
-                    {props.submitLabel ?? 'Save'}
-                  </Button>
-                </>
-              )}
-            </div>
-          ) : null}
-        </RadixDialog.Content>
-      </RadixDialog.Portal>
-    </RadixDialog.Root>
+            <ProblemOutsideFields />
+            {code.panel ? <div className="shrink-0 border-t px-5 py-3">{code.panel}</div> : null}
+            {onSubmit || footer ? (
+              <div className="flex flex-wrap justify-end gap-2 border-t px-5 py-3">
+                {code.button ? <span className="mr-auto">{code.button}</span> : null}
+                {footer ?? (
+                  <>
+                    <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+                    <Button
+                      type="submit"
+                      form={formId}
+                      variant={props.isDanger ? 'danger' : 'primary'}
+                      isBusy={props.isBusy ?? false}
+                    >
+                      {props.submitLabel ?? 'Save'}
+                    </Button>
+                  </>
+                )}
+              </div>
+            ) : null}
+          </RadixDialog.Content>
+        </RadixDialog.Portal>
+      </RadixDialog.Root>
+    </FormProblem>
   );
+}
+
+function Heading({ title, description }: Pick<DialogProps, 'title' | 'description'>) {
+  return (
+    <div className="flex items-start justify-between gap-4 px-5 pt-4 pb-3">
+      <div>
+        <RadixDialog.Title className="text-lg font-semibold">{title}</RadixDialog.Title>
+        {description === undefined ? null : (
+          <RadixDialog.Description className="mt-0.5 text-sm text-muted">
+            {description}
+          </RadixDialog.Description>
+        )}
+      </div>
+      <RadixDialog.Close asChild>
+        <IconButton label="Close" icon={<X aria-hidden size={17} />} size="small" />
+      </RadixDialog.Close>
+    </div>
+  );
+}
+
+function ProblemOutsideFields() {
+  return <PinnedProblem problem={useProblemOutsideFields()} />;
 }
 
 /** Above the footer and outside of what scrolls: a long form does not hide it. */

@@ -11,9 +11,8 @@ import {
   useId,
   useState,
 } from 'react';
-import type { ApiProblem } from '../client/request.ts';
-import { fieldMessage } from './field-message.ts';
 import { useMissing } from './form.tsx';
+import { useFieldProblem } from './form-problem.tsx';
 import { Prose } from './prose.tsx';
 import { classes } from './text.ts';
 
@@ -27,57 +26,38 @@ const FieldContext = createContext<{
 export interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** Shown below the control; takes precedence over the problem. */
+  /**
+   * The part of the request body that the field sends, such as `amount` or `beneficiary.name`: the field shows the server's errors about
+   * it. Null for a control that sends nothing.
+   */
+  readonly param: string | null;
+  /** Shown below the control; takes precedence over the server's error. */
   readonly error?: string | undefined;
   /** Why the form cannot be submitted: the field is empty or invalid. Shown from the first submit on. */
   readonly missing?: string | undefined;
-  /** With `param`: shown if the server error refers to this field, such as `amount` or `beneficiary.name`. */
-  readonly problem?: ApiProblem | null;
-  readonly param?: string;
   readonly isOptional?: boolean;
   readonly className?: string;
   readonly children: ReactNode;
 }
 
-/** Whether a problem refers to a field; then the banner above the form does not repeat it. */
-export function isAbout(problem: ApiProblem | null | undefined, param: string): boolean {
-  const named = problem?.param?.replace(/^(body[./]|\/)/, '').replaceAll('/', '.');
-  return named !== undefined && (named === param || named.startsWith(`${param}.`));
-}
-
-/** The problem, unless one of these fields shows it. */
-export function problemOutsideFields(
-  problem: ApiProblem | null,
-  params: readonly string[],
-): ApiProblem | null {
-  return params.some((param) => isAbout(problem, param)) ? null : problem;
-}
-
-/** The problem of a group of controls without a `Field`. */
-export function FieldProblem({
-  problem,
-  param,
-  label,
-}: Required<Pick<FieldProps, 'problem' | 'param' | 'label'>>) {
-  if (!problem || !isAbout(problem, param)) return null;
+/** The server's error about a group of controls without a `Field`. */
+export function FieldProblem({ param, label }: { readonly param: string; readonly label: string }) {
+  const message = useFieldProblem(param, label);
+  if (message === undefined) return null;
   return (
     <p role="alert" className="text-sm text-bad">
-      <Prose text={fieldMessage(problem.message, label)} />
+      <Prose text={message} />
     </p>
   );
 }
 
 /** Label, control, hint and error, connected with ids. */
 export function Field(props: FieldProps) {
-  const { label, hint, error, missing, problem, param, isOptional, className, children } = props;
+  const { label, hint, param, error, missing, isOptional, className, children } = props;
   const id = useId();
   const shownMissing = useMissing(missing);
-  const message =
-    error ??
-    shownMissing ??
-    (problem && param !== undefined && isAbout(problem, param)
-      ? fieldMessage(problem.message, label)
-      : undefined);
+  const problem = useFieldProblem(param, label);
+  const message = error ?? shownMissing ?? problem;
   const describedBy = classes(message && `${id}-error`, hint !== undefined && `${id}-hint`) || undefined;
   return (
     <div className={classes('flex flex-col gap-1', className)}>

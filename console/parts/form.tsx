@@ -9,7 +9,9 @@ import {
   useRef,
   useState,
 } from 'react';
+import type { ApiProblem } from '../client/request.ts';
 import { focusInvalidField } from './focus-invalid-field.ts';
+import { FormProblem } from './form-problem.tsx';
 
 interface FormState {
   /** From an invalid submit until the next valid one, fields show what is missing. */
@@ -24,6 +26,8 @@ export interface FormProps {
   readonly onSubmit: () => void;
   /** When a write ends and the server has refused a field, that field gets the focus. */
   readonly isBusy?: boolean;
+  /** Why the server has refused the form: shown by the field that it refers to, or else by the `FormProblemBanner` among the children. */
+  readonly problem?: ApiProblem | null;
   readonly id?: string;
   readonly className?: string;
   readonly children: ReactNode;
@@ -33,7 +37,7 @@ export interface FormProps {
  * The one behavior of all forms: the submit button is always enabled. A submit with an invalid field shows the errors and moves the
  * focus to the first of these fields.
  */
-export function Form({ onSubmit, isBusy = false, id, className, children }: FormProps) {
+export function Form({ onSubmit, isBusy = false, problem, id, className, children }: FormProps) {
   const invalid = useRef(new Set<string>());
   const [showsMissing, setShowsMissing] = useState(false);
   const state = useMemo<FormState>(
@@ -64,7 +68,7 @@ export function Form({ onSubmit, isBusy = false, id, className, children }: Form
   return (
     <FormContext value={state}>
       <form ref={form} id={id} onSubmit={submit} className={className} noValidate>
-        {children}
+        {problem === undefined ? children : <FormProblem problem={problem}>{children}</FormProblem>}
       </form>
     </FormContext>
   );

@@ -1,6 +1,7 @@
 import { Check } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
+import { useFocusSuccessor } from './focus.ts';
 import { classes } from './text.ts';
 
 const item =
@@ -15,9 +16,13 @@ export interface MenuProps {
 
 /** `<Menu trigger={<Button>More</Button>}><MenuItem onSelect={...}>Cancel</MenuItem></Menu>`. */
 export function Menu({ trigger, children, align = 'end' }: MenuProps) {
+  const button = useRef<HTMLButtonElement>(null);
+  useFocusSuccessor(button);
   return (
     <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Trigger ref={button} asChild>
+        {trigger}
+      </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content
           align={align}

@@ -524,6 +524,11 @@ export interface Capabilities {
     /** The wait before each attempt, in seconds of the application clock. */
     delaysSeconds: number[];
   }[];
+  /** What the `error` of a delivery attempt begins with, and what to check then. The first match applies. */
+  attemptErrors: {
+    prefix: string;
+    advice: string;
+  }[];
   limits: Record<string, number>;
 }
 

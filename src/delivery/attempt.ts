@@ -1,5 +1,6 @@
 import type { Engine } from '../engine/engine.ts';
 import type { Vault } from '../engine/vault.ts';
+import { attemptError } from '../kernel/attempt-errors.ts';
 import { apiVersion } from '../kernel/envelope.ts';
 import { eventPayload } from '../kernel/event.ts';
 import { type Id, idTimestamp } from '../kernel/ids.ts';
@@ -35,8 +36,10 @@ const unsigned: Outcome = {
   responseHeaders: null,
   responseBody: null,
   durationMs: 0,
-  error:
-    'Signature: the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it, and set custom headers again.',
+  error: attemptError(
+    'signature',
+    'the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it, and set custom headers again.',
+  ),
   retryAfterSeconds: 0,
 };
 

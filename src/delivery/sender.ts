@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { assert } from '../kernel/assert.ts';
+import { attemptError, statusError } from '../kernel/attempt-errors.ts';
 import { type Id, isId } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { type AddressGuard, AddressRefused } from './address-guard.ts';
@@ -207,27 +208,28 @@ function inboxTarget(webhookId: Id<'webhook'>): Target {
 class TimedOut extends Error {}
 
 const timeoutMessage = (ms: number = limits.webhookTimeoutMs) =>
-  `Timeout: no response within ${Math.round(ms / 1_000)} seconds.`;
+  attemptError('timeout', `no response within ${Math.round(ms / 1_000)} seconds.`);
 
 function problemOfStatus(status: number): string | null {
   if (status >= 200 && status < 300) return null;
-  if (status >= 300 && status < 400) return `Status ${status}: redirects are not followed.`;
-  if (status === 410) return 'Status 410: the receiver is gone, so the endpoint was disabled.';
-  return `Status ${status}: only 2xx counts as delivered.`;
+  if (status >= 300 && status < 400) return statusError(status, 'redirects are not followed.');
+  if (status === 410) return statusError(status, 'the receiver is gone, so the endpoint was disabled.');
+  return statusError(status, 'only 2xx counts as delivered.');
 }
 
 const messagesByCode: Readonly<Record<string, (host: string) => string>> = {
-  ECONNREFUSED: (host) => `Connection refused: nothing listens at ${host}.`,
-  EHOSTUNREACH: (host) => `Network: there is no route to ${host}.`,
-  ENETUNREACH: (host) => `Network: there is no route to ${host}.`,
+  ECONNREFUSED: (host) => attemptError('connectionRefused', `nothing listens at ${host}.`),
+  EHOSTUNREACH: (host) => attemptError('network', `there is no route to ${host}.`),
+  ENETUNREACH: (host) => attemptError('network', `there is no route to ${host}.`),
   ETIMEDOUT: () => timeoutMessage(),
   UND_ERR_CONNECT_TIMEOUT: () => timeoutMessage(),
   UND_ERR_HEADERS_TIMEOUT: () => timeoutMessage(),
   UND_ERR_BODY_TIMEOUT: () => timeoutMessage(),
-  ECONNRESET: () => 'Connection closed: the receiver sent no response.',
-  EPIPE: () => 'Connection closed: the receiver sent no response.',
-  UND_ERR_SOCKET: () => 'Connection closed: the receiver sent no response.',
-  UND_ERR_HEADERS_OVERFLOW: () => `Response: its headers are larger than ${headerBytesMax} bytes.`,
+  ECONNRESET: () => attemptError('connectionClosed', 'the receiver sent no response.'),
+  EPIPE: () => attemptError('connectionClosed', 'the receiver sent no response.'),
+  UND_ERR_SOCKET: () => attemptError('connectionClosed', 'the receiver sent no response.'),
+  UND_ERR_HEADERS_OVERFLOW: () =>
+    attemptError('response', `its headers are larger than ${headerBytesMax} bytes.`),
 };
 
 /** The message for a request that failed before a status arrived. Its prefix names the area to check. */
@@ -241,17 +243,20 @@ function connectionErrorMessage(error: unknown, url: string): string {
     const [line = ''] = (reason ?? text).split('\n');
     if (syscall === 'getaddrinfo' || syscall?.startsWith('query'))
       return code === 'ENOTFOUND'
-        ? `DNS: the name ${hostname} was not found.`
-        : `DNS: the name ${hostname} could not be resolved. The name server may be unavailable.`;
+        ? attemptError('dns', `the name ${hostname} was not found.`)
+        : attemptError(
+            'dns',
+            `the name ${hostname} could not be resolved. The name server may be unavailable.`,
+          );
     const message = messagesByCode[code];
     if (message) return message(host);
     if (invalidResponses.has(name) || invalidResponses.has(code))
-      return `Response: it is not valid HTTP (${line}).`;
-    if (isTls(code, text)) return `TLS: ${line.trim()}.`;
+      return attemptError('response', `it is not valid HTTP (${line}).`);
+    if (isTls(code, text)) return attemptError('tls', `${line.trim()}.`);
     // The message contains addresses, including the local one of this machine.
-    if (syscall === 'connect') return `Connection failed: ${code}.`;
+    if (syscall === 'connect') return attemptError('connectionFailed', `${code}.`);
   }
-  return `Connection failed: ${causes.at(-1)?.message.split('\n')[0] ?? 'unknown reason'}.`;
+  return attemptError('connectionFailed', `${causes.at(-1)?.message.split('\n')[0] ?? 'unknown reason'}.`);
 }
 
 /** Errors that undici reports for a response that is not valid HTTP: by name, and one by code. */

@@ -1,4 +1,5 @@
 import type { RetryProfile } from '../kernel/application-settings.ts';
+import { attemptErrors } from '../kernel/attempt-errors.ts';
 import type { EventRow } from '../kernel/event.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { ColumnType, Instant, Statement } from '../kernel/table.ts';
@@ -151,7 +152,7 @@ export const claim: Statement = {
     lost as (
       insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, duration_ms, error, status)
       select d.org_id, d.id, d.attempts + 1, $4, $4, 0,
-        'The sender stopped before the outcome was known: the event may have arrived. It is sent again.', 'pending'
+        '${attemptErrors.senderStopped.prefix} before the outcome was known: the event may have arrived. It is sent again.', 'pending'
       from taken d join sender s on s.org_id = d.org_id and s.webhook_id = d.webhook_id where d.lease_until is not null),
     claimed as (
       update deliveries d set lease_until = $5, token = d.token + 1,

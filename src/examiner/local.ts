@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { uuidv7obj } from 'uuidv7';
+import { attemptError } from '../kernel/attempt-errors.ts';
 import { encodeSuffix } from '../kernel/ids.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Bounds, examine } from './examination.ts';
@@ -43,13 +44,13 @@ export function examineUrl(local: LocalExaminationOptions): Promise<ExaminationR
 }
 
 const errorMessages: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'Connection refused: nothing listens there.',
-  ENOTFOUND: 'DNS: the host name was not found.',
-  EAI_AGAIN: 'DNS: the host name could not be resolved just now.',
-  ECONNRESET: 'Connection closed before a response arrived.',
-  EPIPE: 'Connection closed before a response arrived.',
-  EHOSTUNREACH: 'Network: no route to this host.',
-  ENETUNREACH: 'Network: no route to this host.',
+  ECONNREFUSED: attemptError('connectionRefused', 'nothing listens there.'),
+  ENOTFOUND: attemptError('dns', 'the host name was not found.'),
+  EAI_AGAIN: attemptError('dns', 'the host name could not be resolved just now.'),
+  ECONNRESET: attemptError('connectionClosed', 'the receiver sent no response.'),
+  EPIPE: attemptError('connectionClosed', 'the receiver sent no response.'),
+  EHOSTUNREACH: attemptError('network', 'no route to this host.'),
+  ENETUNREACH: attemptError('network', 'no route to this host.'),
 };
 
 /** Uses a new connection for each request and does not follow redirects. */
@@ -65,8 +66,9 @@ function sendTo(url: string): Send {
           request,
           took,
           resolve,
-          (error) => fail(errorMessages[error.code ?? ''] ?? `Connection failed: ${error.message}.`),
-          () => fail(`Timeout: no response within ${request.timeoutMs / 1_000} seconds.`),
+          (error) =>
+            fail(errorMessages[error.code ?? ''] ?? attemptError('connectionFailed', `${error.message}.`)),
+          () => fail(attemptError('timeout', `no response within ${request.timeoutMs / 1_000} seconds.`)),
         );
       } catch (error) {
         // An invalid URL, or an unsupported scheme.

@@ -12,6 +12,7 @@ import { clockResource, clockRoutes } from './clocks/api.ts';
 import { attentionRoutes } from './console-views/attention-api.ts';
 import { countRoutes } from './console-views/counts-api.ts';
 import { nameRoutes } from './console-views/names-api.ts';
+import { nextActionRoutes } from './console-views/next-actions-api.ts';
 import { overviewRoutes } from './console-views/overview-api.ts';
 import { scheduleRoutes } from './console-views/schedule-api.ts';
 import { searchRoutes } from './console-views/search-api.ts';
@@ -125,6 +126,7 @@ export const consoleRoutes: readonly ConsoleRoute[] = [
   ...searchRoutes,
   ...countRoutes,
   ...nameRoutes,
+  ...nextActionRoutes,
   ...transferPreviewRoutes,
   ...webhookStatisticsRoutes,
   ...attemptListRoutes,

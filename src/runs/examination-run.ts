@@ -8,6 +8,7 @@ import type { Vault } from '../engine/vault.ts';
 import { examine } from '../examiner/examination.ts';
 import { caseNames, type ExaminationReport } from '../examiner/schema.ts';
 import { dribbled, type Send } from '../examiner/transport.ts';
+import { attemptError } from '../kernel/attempt-errors.ts';
 import type { Answer, CommandRequest } from '../kernel/command.ts';
 import { type EventType, matchesEventFilter } from '../kernel/event.ts';
 import type { Runs } from '../kernel/prepare.ts';
@@ -172,5 +173,8 @@ export class Examinations {
 }
 
 const unsigned: Send = async () => ({
-  error: 'Signature: the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it.',
+  error: attemptError(
+    'signature',
+    'the endpoint secret was encrypted with another SANDBANK_SECRET. Rotate it.',
+  ),
 });

@@ -56,6 +56,21 @@ describe.each(databaseKinds)('what the lists of the console show in addition, on
       expect((await read(ids)).code).toBe('invalid_request');
   });
 
+  test('the next actions of payments, and nothing of payments of others', async () => {
+    const pending = await create(acme, 'developer_api_payments', money);
+    const final = await create(acme, 'developer_api_payments', money);
+    await create(acme, `developer_api_payments/${final.id}/advance`, { to: 'settled' });
+    const foreign = await create(other, 'developer_api_payments', money);
+    const read = (ids: readonly unknown[]) =>
+      acme.owner.get(inApp(acme, `next_actions?ids=${ids.join(',')}`));
+    expect(ok(await read([pending.id, final.id, foreign.id])).payments).toEqual([
+      { id: pending.id, nextAction: 'capture' },
+      { id: final.id, nextAction: null },
+    ]);
+    for (const ids of [['cus_01m7epxwjmf7za77rhky2f93cc'], [''], Array.from({ length: 201 }, () => final.id)])
+      expect((await read(ids)).code).toBe('invalid_request');
+  });
+
   test.each([
     ['approve', 'automatic', {}, 'capture'],
     ['approve', 'manual', {}, 'authorize'],

@@ -292,4 +292,22 @@ describeInBrowser('keyboard', () => {
       expect(await offset()).toBe(0);
     });
   });
+
+  test('the focus moves to the next row when an action removes the menu of its row', async (context) => {
+    const { id, applicationId } = suite.organization('Acme');
+    for (const name of ['First', 'Second'])
+      await suite
+        .session('owner')
+        .post(`${id}/${applicationId}/api_keys`, { name, scopes: ['payments:read'] });
+    const page = await open(context, 'keys');
+    const menu = (name: string) => page.getByRole('button', { name: `Actions for ${name}`, exact: true });
+    await menu('Second').press('Enter');
+    await page.getByRole('menuitem', { name: 'Revoke…' }).press('Enter');
+    await page
+      .getByRole('alertdialog')
+      .getByRole('button', { name: /^Revoke/ })
+      .press('Enter');
+    await menu('Second').waitFor({ state: 'detached' });
+    await untilFocused(menu('First'));
+  });
 });

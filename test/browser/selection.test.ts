@@ -12,7 +12,17 @@ const bar = (page: Page) => page.getByRole('region', { name: 'Selection' });
 const boxOf = (page: Page, name: string | RegExp) => page.getByRole('checkbox', { name });
 
 describeInBrowser('a selection', () => {
-  const organizations = ['Payments', 'Keyboard', 'Live', 'Failures', 'Hooks', 'Settings', 'Phone', 'Exports'];
+  const organizations = [
+    'Payments',
+    'Keyboard',
+    'Live',
+    'Failures',
+    'Hooks',
+    'Settings',
+    'Phone',
+    'Exports',
+    'Allowed',
+  ];
   const suite = useConsole({ organizations });
 
   /** Payments with the references order-1, order-2, ..., the newest last. */
@@ -89,6 +99,37 @@ describeInBrowser('a selection', () => {
       expect(await statuses('Payments', ids)).toEqual(['refunded', 'canceled', 'refunded', 'canceled']);
       await bar(page).locator('button[aria-disabled]', { hasText: 'Advance' }).waitFor();
     });
+  });
+
+  test('of payments offers only what the server would accept', async (context) => {
+    const { api } = suite.organization('Allowed');
+    const pay = (reference: string, scenario: string) =>
+      api.post('payments', { ...money, reference, scenario });
+    await step('a payment whose dispute was won, and one whose refund is pending', async () => {
+      const disputed = await pay('disputed', 'dispute');
+      await api.post(`payments/${disputed.id}/advance`, { to: 'disputed' });
+      const { disputeId } = await api.get(`payments/${disputed.id}`);
+      await api.post(`disputes/${disputeId}/advance`, { to: 'won' });
+      const refunded = await pay('refunded', 'refund_pending');
+      await api.post(`payments/${refunded.id}/advance`, { to: 'settled' });
+      await api.post(`payments/${refunded.id}/refund`, {});
+      for (const { id } of [disputed, refunded])
+        for (const action of (await api.get(`payments/${id}`)).allowedActions as readonly string[])
+          expect(['refund', 'dispute', 'settle']).toContain(action);
+    });
+    const page = await suite.open(context, 'developer', 'Allowed', 'payments');
+    const inert = (label: string) => bar(page).locator('button[aria-disabled]', { hasText: label });
+    const nextActions = page.waitForResponse(/\/next_actions\?/);
+    await page.reload();
+    await nextActions;
+    await boxOf(page, /refunded$/).click();
+    for (const label of ['Advance', 'Capture', 'Refund', 'Cancel']) await inert(label).waitFor();
+    await boxOf(page, /disputed$/).click();
+    await bar(page).getByText('2 selected').waitFor();
+    await bar(page).getByRole('button', { name: 'Refund 1', exact: true }).waitFor();
+    await bar(page).getByRole('button', { name: 'Refund 1', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Refund 1 payment' }).click();
+    await page.getByRole('dialog').getByText('1 refunded').waitFor();
   });
 
   test('and its actions work with the keyboard', async (context) => {

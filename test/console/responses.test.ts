@@ -129,6 +129,7 @@ describe.each(databaseKinds)('on %s, the declared schema describes the response'
       ok(await owner.get(`${app}/counts?resource=${resource}`));
     const customer = ok(await owner.post(`${app}/developer_api_customers`, { name: 'Ada' }));
     ok(await owner.get(`${app}/customer_names?ids=${customer.id}`));
+    ok(await owner.get(`${app}/next_actions?ids=${id}`));
     const pair = 'sourceCurrency=EUR&targetCurrency=JPY';
     for (const query of ['fixedSide=source&amount=25000', 'fixedSide=target&amount=44645'])
       expect(ok(await owner.get(`${app}/transfer_preview?${pair}&${query}`))).toMatchObject({

@@ -63,6 +63,7 @@ const expected: Readonly<Record<string, Role>> = {
   'GET attention': 'viewer',
   'GET counts': 'viewer',
   'GET customer_names': 'viewer',
+  'GET next_actions': 'viewer',
   'GET schedule': 'viewer',
   'GET transfer_preview': 'viewer',
   'GET webhooks/{id}/statistics': 'viewer',
@@ -168,6 +169,7 @@ const queries: Readonly<Record<string, string>> = {
   counts: 'resource=payment',
   transfer_preview: 'sourceCurrency=EUR&targetCurrency=JPY&fixedSide=source&amount=100',
   customer_names: 'ids=cus_01m7epxwjmf7za77rhky2f93cc',
+  next_actions: 'ids=pay_01m7epxwjmf7za77rhky2f93cc',
 };
 
 test('the table has a minimum role for every console route and for no other', () => {

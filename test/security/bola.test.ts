@@ -271,6 +271,7 @@ const consoleQueries: Readonly<Record<string, string>> = {
   search: '?q=x',
   counts: '?resource=payment',
   customer_names: '?ids=cus_01m7epxwjmf7za77rhky2f93cc',
+  next_actions: '?ids=pay_01m7epxwjmf7za77rhky2f93cc',
 };
 
 function sendAs(person: Visitor, route: ServedRoute, path: string): Promise<Answer> {

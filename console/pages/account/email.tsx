@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { ConfirmPassword } from '../confirm-password.tsx';
 
@@ -41,12 +41,11 @@ function EmailDialog({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Change email"
       onSubmit={() => void change.write({ email: email.trim(), password })}
       isBusy={change.isBusy}
-      problem={problemOutsideFields(change.problem, ['email', 'password'])}
+      problem={change.problem}
     >
       <Field
         label="New email"
         missing={email.trim() === '' ? 'Enter the new address.' : undefined}
-        problem={change.problem}
         param="email"
       >
         <Input
@@ -57,7 +56,7 @@ function EmailDialog({ onClose }: { readonly onClose: () => void }) {
           onChange={(event) => setEmail(event.currentTarget.value)}
         />
       </Field>
-      <ConfirmPassword value={password} onChange={setPassword} problem={change.problem} />
+      <ConfirmPassword value={password} onChange={setPassword} />
     </Dialog>
   );
 }

@@ -8,7 +8,7 @@ import type { Passkey, PasskeyOptions } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
@@ -90,10 +90,11 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Continue"
       onSubmit={() => add.mutate()}
       isBusy={add.isPending}
-      problem={problemOutsideFields(add.error, ['password'])}
+      problem={add.error}
     >
       <Field
         label="Name"
+        param="name"
         hint="To recognize it, for example the name of this device."
         missing={name.trim() === '' ? 'Enter a name.' : undefined}
       >
@@ -105,7 +106,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
           onChange={(event) => setName(event.currentTarget.value)}
         />
       </Field>
-      <ConfirmPassword value={password} onChange={setPassword} problem={add.error} />
+      <ConfirmPassword value={password} onChange={setPassword} />
     </Dialog>
   );
 }

@@ -3,9 +3,9 @@ import { useWrite } from '../../client/queries.ts';
 import { useSession } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Field, PasswordInput, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, PasswordInput } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { ProblemBanner } from '../../parts/problem.tsx';
+import { FormProblemBanner } from '../../parts/form-problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { passwordHint, passwordProblem } from './sign-up-form.tsx';
 
@@ -22,16 +22,17 @@ export function Password() {
     },
   });
   const isWrong = change.problem?.code === 'password_wrong';
-  const problem = isWrong ? null : problemOutsideFields(change.problem, ['newPassword']);
   return (
     <Card title="Password" description="Changing it ends your other sessions.">
       <Form
         onSubmit={() => void change.write({ currentPassword, newPassword })}
         isBusy={change.isBusy}
+        problem={isWrong ? null : change.problem}
         className="flex max-w-md flex-col gap-4"
       >
         <Field
           label="Current password"
+          param="currentPassword"
           missing={currentPassword === '' ? 'Enter your current password.' : undefined}
           error={isWrong ? change.problem?.message : undefined}
         >
@@ -45,7 +46,6 @@ export function Password() {
         <Field
           label="New password"
           hint={passwordHint(limits)}
-          problem={change.problem}
           param="newPassword"
           missing={passwordProblem(newPassword, limits)}
         >
@@ -57,7 +57,7 @@ export function Password() {
             onChange={(event) => setNew(event.currentTarget.value)}
           />
         </Field>
-        {problem ? <ProblemBanner problem={problem} /> : null}
+        <FormProblemBanner />
         <div>
           <Button type="submit" isBusy={change.isBusy}>
             Change password

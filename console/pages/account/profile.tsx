@@ -3,9 +3,9 @@ import { useWrite } from '../../client/queries.ts';
 import { usePerson, useSession } from '../../frame/session.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { ProblemBanner } from '../../parts/problem.tsx';
+import { FormProblemBanner } from '../../parts/form-problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { ChangeEmail } from './email.tsx';
 
@@ -20,14 +20,10 @@ export function Profile() {
       <Form
         onSubmit={() => void save.write({ name: name.trim() })}
         isBusy={save.isBusy}
+        problem={save.problem}
         className="flex max-w-md flex-col gap-4"
       >
-        <Field
-          label="Name"
-          missing={name.trim() === '' ? 'Enter your name.' : undefined}
-          problem={save.problem}
-          param="name"
-        >
+        <Field label="Name" missing={name.trim() === '' ? 'Enter your name.' : undefined} param="name">
           <Input
             autoComplete="name"
             required
@@ -36,7 +32,7 @@ export function Profile() {
             onChange={(event) => setName(event.currentTarget.value)}
           />
         </Field>
-        {save.problem && !isAbout(save.problem, 'name') ? <ProblemBanner problem={save.problem} /> : null}
+        <FormProblemBanner />
         <div>
           <Button type="submit" isBusy={save.isBusy}>
             Save name

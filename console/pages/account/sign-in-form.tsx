@@ -4,8 +4,9 @@ import { useWrite } from '../../client/queries.ts';
 import { type ApiProblem, post } from '../../client/request.ts';
 import type { PasskeyOptions, Session } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Field, Input, PasswordInput, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input, PasswordInput } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
+import { FormProblemBanner } from '../../parts/form-problem.tsx';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { getPasskey, hasPasskeys } from './web-authn.ts';
 
@@ -21,18 +22,17 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
   const [email, setEmail] = useState(knownEmail);
   const [password, setPassword] = useState('');
   const signIn = useWrite<Session>('session/sign_in', { onDone });
-  const problem = problemOutsideFields(signIn.problem, ['email']);
   return (
     <Form
       onSubmit={() => void signIn.write({ email: email.trim(), password })}
       isBusy={signIn.isBusy}
+      problem={signIn.problem}
       className="flex flex-col gap-4"
     >
-      {problem ? <ProblemBanner problem={problem} /> : null}
+      <FormProblemBanner />
       <Field
         label="Email"
         missing={email.trim() === '' ? 'Enter your email address.' : undefined}
-        problem={signIn.problem}
         param="email"
       >
         <Input
@@ -46,6 +46,7 @@ export function PasswordStep({ email: knownEmail = '', onDone }: PasswordStepPro
       </Field>
       <Field
         label="Password"
+        param="password"
         missing={password === '' ? 'Enter your password.' : undefined}
         hint="Forgotten? An owner of your organization can create a reset link."
       >
@@ -99,10 +100,17 @@ export function CodeStep({ onDone }: { readonly onDone: (session: Session) => vo
     check.reset();
   };
   return (
-    <Form key={String(isBackup)} onSubmit={submit} isBusy={check.isBusy} className="flex flex-col gap-4">
-      {check.problem ? <ProblemBanner problem={check.problem} /> : null}
+    <Form
+      key={String(isBackup)}
+      onSubmit={submit}
+      isBusy={check.isBusy}
+      problem={check.problem}
+      className="flex flex-col gap-4"
+    >
+      <FormProblemBanner />
       <Field
         label={isBackup ? 'Backup code' : 'Two-factor code'}
+        param={isBackup ? 'backupCode' : 'code'}
         missing={code.trim() === '' ? 'Enter a code.' : undefined}
         hint={isBackup ? 'Each code works once.' : 'The six digits that your authenticator app shows.'}
       >

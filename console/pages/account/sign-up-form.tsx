@@ -3,9 +3,9 @@ import { useWrite } from '../../client/queries.ts';
 import { useSession } from '../../frame/session.tsx';
 import type { Session } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Field, Input, isAbout, PasswordInput } from '../../parts/field.tsx';
+import { Field, Input, PasswordInput } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { ProblemBanner } from '../../parts/problem.tsx';
+import { FormProblemBanner } from '../../parts/form-problem.tsx';
 
 export function passwordHint({ passwordLengthMin }: Session['limits']): string {
   return `At least ${passwordLengthMin} characters, for example a passphrase. Common passwords are rejected.`;
@@ -40,17 +40,15 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
     const body = { name: name.trim(), email: email.trim(), password, ...(invitation ? { invitation } : {}) };
     void signUp.write(body);
   };
-  const isShownByField =
-    isEmailTaken || ['name', 'email', 'password'].some((param) => isAbout(problem, param));
   return (
-    <Form onSubmit={submit} isBusy={signUp.isBusy} className="flex flex-col gap-4">
-      {problem && !isShownByField ? <ProblemBanner problem={problem} /> : null}
-      <Field
-        label="Name"
-        missing={name.trim() === '' ? 'Enter your name.' : undefined}
-        problem={problem}
-        param="name"
-      >
+    <Form
+      onSubmit={submit}
+      isBusy={signUp.isBusy}
+      problem={isEmailTaken ? null : problem}
+      className="flex flex-col gap-4"
+    >
+      <FormProblemBanner />
+      <Field label="Name" missing={name.trim() === '' ? 'Enter your name.' : undefined} param="name">
         <Input
           name="name"
           autoComplete="name"
@@ -63,7 +61,6 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
       <Field
         label="Email"
         missing={email.trim() === '' ? 'Enter your email address.' : undefined}
-        problem={problem}
         param="email"
         error={isEmailTaken ? problem.message : undefined}
       >
@@ -80,7 +77,6 @@ export function SignUpForm({ invitation, email: invited, onDone }: SignUpFormPro
       <Field
         label="Password"
         hint={passwordHint(limits)}
-        problem={problem}
         param="password"
         missing={passwordProblem(password, limits)}
       >

@@ -113,6 +113,7 @@ function TurnOn({ onClose }: { readonly onClose: () => void }) {
       <Setup pending={pending} />
       <Field
         label="Code from the app"
+        param="code"
         missing={code.trim() === '' ? 'Enter the code that the app shows.' : undefined}
         error={isWrong ? 'This code is wrong or too old. Enter the code that the app shows now.' : undefined}
       >

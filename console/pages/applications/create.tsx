@@ -5,7 +5,7 @@ import { useWrite } from '../../client/queries.ts';
 import { useScope } from '../../client/scope.ts';
 import type { Application } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
 export function CreateApplication({ onClose }: { readonly onClose: () => void }) {
@@ -32,13 +32,12 @@ export function CreateApplication({ onClose }: { readonly onClose: () => void })
       submitLabel="Create application"
       onSubmit={() => void submit()}
       isBusy={create.isBusy}
-      problem={problemOutsideFields(create.problem, ['name'])}
+      problem={create.problem}
     >
       <Field
         label="Name"
         hint="Fee, provider, rates and webhook defaults can be set afterwards."
         missing={name.trim() === '' ? 'Enter a name.' : undefined}
-        problem={create.problem}
         param="name"
       >
         <Input

@@ -6,12 +6,12 @@ import { parsePercent } from './percent.ts';
 import type { SectionProps } from './section.ts';
 
 /** The provider's fee on each capture. */
-export function FeeSection({ draft, errors, problem, onChange }: SectionProps) {
+export function FeeSection({ draft, errors, onChange }: SectionProps) {
   const fee = feeOfHundred(draft);
   return (
     <Card title="Fee" description="The provider’s fee on each capture. Changes apply to new payments only.">
       <div className="grid max-w-xl gap-4 sm:grid-cols-2">
-        <Field label="Percentage fee (%)" error={errors.feePercent} problem={problem} param="fee.basisPoints">
+        <Field label="Percentage fee (%)" error={errors.feePercent} param="fee.basisPoints">
           <Input
             isMono
             inputMode="decimal"
@@ -24,7 +24,6 @@ export function FeeSection({ draft, errors, problem, onChange }: SectionProps) {
           label="Fixed fee (minor units)"
           hint="In the payment’s currency: 30 is 0.30 EUR, or 30 JPY."
           error={errors.feeFixed}
-          problem={problem}
           param="fee.fixedAmount"
         >
           <Input

@@ -30,6 +30,7 @@ export function ProviderSection({ draft, onChange }: SectionProps) {
       <RadioCards
         isLegendHidden
         legend="Provider"
+        param="provider"
         value={draft.provider}
         options={providers}
         onChange={(provider) => onChange({ provider })}

@@ -8,7 +8,7 @@ import type { RateRow } from './draft.ts';
 import type { SectionProps } from './section.ts';
 
 /** FX margin and custom rates. */
-export function FxSection({ draft, errors, problem, onChange }: SectionProps) {
+export function FxSection({ draft, errors, onChange }: SectionProps) {
   const list = useId();
   const currencies = useCurrencies();
   const change = (row: number, part: Partial<RateRow>) =>
@@ -23,7 +23,6 @@ export function FxSection({ draft, errors, problem, onChange }: SectionProps) {
         label="Margin in percent"
         hint="Margin on the mid-market rate."
         error={errors.margin}
-        problem={problem}
         param="fx.marginBasisPoints"
         className="max-w-md"
       >
@@ -55,7 +54,7 @@ export function FxSection({ draft, errors, problem, onChange }: SectionProps) {
             ))}
           </ul>
         )}
-        <FieldProblem problem={problem} param="fx.rates" label="Custom rates" />
+        <FieldProblem param="fx.rates" label="Custom rates" />
         <Button size="small" className="mt-3" icon={<Plus aria-hidden size={14} />} onClick={add}>
           Add rate
         </Button>

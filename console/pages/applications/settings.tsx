@@ -1,13 +1,12 @@
 import { type FormEvent, useState } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import type { Application } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
-import { ProblemBanner } from '../../parts/problem.tsx';
+import { FormProblem, FormProblemBanner } from '../../parts/form-problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { type Draft, draftOf, fieldErrors, type Patch, patchOf } from './draft.ts';
 import { FeeSection } from './fee.tsx';
@@ -51,38 +50,38 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
   const section: SectionProps = {
     draft,
     errors: isSubmitted ? errors : {},
-    problem: save.problem,
     onChange: (part) => setEdits((before) => ({ ...before, ...part })),
   };
   return (
-    <form onSubmit={(event) => void submit(event)} noValidate>
-      <fieldset disabled={isReadOnly} className="flex min-w-0 flex-col gap-5">
-        <legend className="sr-only">Settings</legend>
-        <NameSection {...section} />
-        <FeeSection {...section} />
-        <ProviderSection {...section} />
-        <FxSection {...section} />
-        <WebhookSection {...section} />
-      </fieldset>
-      {isDirty ? (
-        <SaveBar
-          patch={patch}
-          problem={problemOutsideFields(save.problem, params)}
-          isBusy={save.isBusy}
-          hasErrors={isSubmitted && !isValid}
-          onDiscard={discard}
-        />
-      ) : null}
-      <UnsavedGuard isDirty={isDirty} />
-    </form>
+    <FormProblem problem={save.problem}>
+      <form onSubmit={(event) => void submit(event)} noValidate>
+        <fieldset disabled={isReadOnly} className="flex min-w-0 flex-col gap-5">
+          <legend className="sr-only">Settings</legend>
+          <NameSection {...section} />
+          <FeeSection {...section} />
+          <ProviderSection {...section} />
+          <FxSection {...section} />
+          <WebhookSection {...section} />
+        </fieldset>
+        {isDirty ? (
+          <SaveBar
+            patch={patch}
+            isBusy={save.isBusy}
+            hasErrors={isSubmitted && !isValid}
+            onDiscard={discard}
+          />
+        ) : null}
+        <UnsavedGuard isDirty={isDirty} />
+      </form>
+    </FormProblem>
   );
 }
 
-function NameSection({ draft, errors, problem, onChange }: SectionProps) {
+function NameSection({ draft, errors, onChange }: SectionProps) {
   const limits = useLimits();
   return (
     <Card title="Name">
-      <Field label="Application name" error={errors.name} problem={problem} param="name" className="max-w-md">
+      <Field label="Application name" error={errors.name} param="name" className="max-w-md">
         <Input
           maxLength={limits.nameLengthMax}
           autoComplete="off"
@@ -94,8 +93,6 @@ function NameSection({ draft, errors, problem, onChange }: SectionProps) {
   );
 }
 
-const params = ['name', 'fee', 'fx', 'webhookDefaults'];
-
 const groups: Readonly<Record<keyof Patch, string>> = {
   name: 'name',
   fee: 'fee',
@@ -106,17 +103,16 @@ const groups: Readonly<Record<keyof Patch, string>> = {
 
 interface SaveBarProps {
   readonly patch: Patch;
-  readonly problem: ApiProblem | null;
   readonly isBusy: boolean;
   readonly hasErrors: boolean;
   readonly onDiscard: () => void;
 }
 
-function SaveBar({ patch, problem, isBusy, hasErrors, onDiscard }: SaveBarProps) {
+function SaveBar({ patch, isBusy, hasErrors, onDiscard }: SaveBarProps) {
   const changed = (Object.keys(patch) as (keyof Patch)[]).map((name) => groups[name]).join(', ');
   return (
     <div className="sticky bottom-3 z-20 mt-5 flex flex-col gap-2 rounded-lg border bg-raised px-4 py-3 shadow-pop">
-      {problem ? <ProblemBanner problem={problem} /> : null}
+      <FormProblemBanner />
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p role="status" className={hasErrors ? 'text-bad' : 'text-muted'}>
           {hasErrors ? 'Fix the marked fields first.' : `Unsaved changes: ${changed}.`}

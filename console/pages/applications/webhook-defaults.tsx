@@ -1,15 +1,13 @@
 import { useLimits } from '../../client/capabilities.ts';
 import { Card } from '../../parts/card.tsx';
-import { Field, Input, isAbout, Select } from '../../parts/field.tsx';
+import { Field, Input, Select } from '../../parts/field.tsx';
 import { EventPicker } from '../webhooks/event-picker.tsx';
 import { useRetrySchedules } from '../webhooks/retry-schedules.ts';
 import type { SectionProps } from './section.ts';
 
 /** Defaults for new webhooks. */
-export function WebhookSection({ draft, errors, problem, onChange }: SectionProps) {
+export function WebhookSection({ draft, errors, onChange }: SectionProps) {
   const { webhookConcurrencyMax } = useLimits();
-  const error =
-    errors.eventTypes ?? (isAbout(problem, 'webhookDefaults.eventTypes') ? problem?.message : undefined);
   return (
     <Card title="Webhook defaults" description="Defaults for new webhooks. Existing webhooks do not change.">
       <div className="flex flex-col gap-5">
@@ -17,7 +15,6 @@ export function WebhookSection({ draft, errors, problem, onChange }: SectionProp
           <Field
             label="Retries"
             hint="Scheduled on the application clock."
-            problem={problem}
             param="webhookDefaults.retryProfile"
           >
             <Select
@@ -30,7 +27,6 @@ export function WebhookSection({ draft, errors, problem, onChange }: SectionProp
             label="Concurrent deliveries"
             hint={`1 to ${webhookConcurrencyMax ?? '…'} per endpoint.`}
             error={errors.concurrency}
-            problem={problem}
             param="webhookDefaults.maxConcurrency"
           >
             <Input
@@ -44,7 +40,8 @@ export function WebhookSection({ draft, errors, problem, onChange }: SectionProp
         </div>
         <EventPicker
           value={draft.eventTypes}
-          error={error}
+          param="webhookDefaults.eventTypes"
+          error={errors.eventTypes}
           onChange={(eventTypes) => onChange({ eventTypes })}
         />
       </div>

@@ -1,7 +1,7 @@
 import type { Customer } from '../../generated/shapes.ts';
 import { type Row, recordOf, rowsOf } from '../records/rows.tsx';
 
-export const texts = ['name', 'email', 'phone', 'reference'] as const;
+const texts = ['name', 'email', 'phone', 'reference'] as const;
 export type Text = (typeof texts)[number];
 
 export interface Draft extends Readonly<Record<Text, string>> {

@@ -3,10 +3,10 @@ import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Customer } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { Rows } from '../records/rows.tsx';
-import { bodyOf, draftOf, type Text, texts } from './draft.ts';
+import { bodyOf, draftOf, type Text } from './draft.ts';
 
 export interface CustomerFormProps {
   /** The customer to edit; without it the form creates one. */
@@ -49,25 +49,20 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
       // Without a change there is nothing to save.
       onSubmit={() => (Object.keys(body).length === 0 ? onClose() : void write.write(body))}
       isBusy={write.isBusy}
-      problem={problemOutsideFields(problem, [...texts, 'metadata'])}
+      problem={problem}
       code={write.request(isComplete ? body : undefined)}
     >
-      <Field
-        label="Name"
-        missing={isNamed ? undefined : 'Enter a name or an email.'}
-        problem={problem}
-        param="name"
-      >
+      <Field label="Name" missing={isNamed ? undefined : 'Enter a name or an email.'} param="name">
         <Input maxLength={limits.nameLengthMax} autoComplete="off" {...text('name')} />
       </Field>
-      <Field label="Email" problem={problem} param="email">
+      <Field label="Email" param="email">
         <Input type="email" maxLength={limits.emailLengthMax} autoComplete="off" {...text('email')} />
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Phone" isOptional problem={problem} param="phone">
+        <Field label="Phone" isOptional param="phone">
           <Input type="tel" maxLength={limits.phoneLengthMax} autoComplete="off" {...text('phone')} />
         </Field>
-        <Field label="Reference" isOptional problem={problem} param="reference">
+        <Field label="Reference" isOptional param="reference">
           <Input
             maxLength={limits.referenceLengthMax}
             autoComplete="off"
@@ -81,7 +76,6 @@ export function CustomerForm({ customer, onClose, onDone }: CustomerFormProps) {
         param="metadata"
         rows={draft.metadata}
         onChange={(metadata) => setDraft({ ...draft, metadata })}
-        problem={problem}
       />
     </Dialog>
   );

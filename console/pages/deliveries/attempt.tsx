@@ -1,10 +1,10 @@
 import { CircleAlert } from 'lucide-react';
-import { useLimits } from '../../client/capabilities.ts';
+import { useCapabilities, useLimits } from '../../client/capabilities.ts';
 import type { Attempt } from '../../generated/shapes.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { HttpStatus } from '../../parts/status-badge.tsx';
 import { Time } from '../../parts/time.tsx';
-import { adviceFor, headerText } from './labels.ts';
+import { headerText } from './labels.ts';
 
 /** One attempt in one line. */
 export function AttemptSummary({ attempt }: { readonly attempt: Attempt }) {
@@ -105,7 +105,8 @@ function Headers({
 }
 
 function AttemptError({ error }: { readonly error: string }) {
-  const advice = adviceFor(error);
+  const known = useCapabilities()?.attemptErrors ?? [];
+  const advice = known.find(({ prefix }) => error.startsWith(prefix))?.advice;
   return (
     <div className="flex gap-2.5 rounded-md bg-bad-soft px-3.5 py-2.5 text-bad">
       <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0" />

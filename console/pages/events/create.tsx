@@ -4,7 +4,7 @@ import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Capabilities, Event } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, problemOutsideFields, Select, Textarea } from '../../parts/field.tsx';
+import { Field, Select, Textarea } from '../../parts/field.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { parseData } from './json.ts';
@@ -54,13 +54,12 @@ function EventForm({ events, onClose }: EventFormProps) {
       submitLabel="Create event"
       onSubmit={() => body && void create.write(body)}
       isBusy={create.isBusy}
-      problem={problemOutsideFields(create.problem, ['type', 'data'])}
+      problem={create.problem}
       code={create.request(body)}
     >
       <Field
         label="Type"
         missing={type === '' ? 'Choose a type.' : undefined}
-        problem={create.problem}
         param="type"
         hint={events.find((one) => one.type === type)?.description}
       >
@@ -72,7 +71,6 @@ function EventForm({ events, onClose }: EventFormProps) {
       </Field>
       <Field
         label="Data"
-        problem={create.problem}
         param="data"
         missing={parsed.ok ? undefined : parsed.error}
         hint="Sent unchanged. The initial value is the example of the type."

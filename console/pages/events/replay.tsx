@@ -41,6 +41,7 @@ export function ReplayEvent({ event, onClose }: { readonly event: Event; readonl
       code={replay.request(body)}
     >
       <Field
+        param="webhookId"
         label="To"
         hint={
           webhookId === ''

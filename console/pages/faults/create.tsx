@@ -3,9 +3,8 @@ import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { FaultPlan } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { bodyOf, emptyDraft, missingIn, PlanFields, params } from './form.tsx';
+import { bodyOf, emptyDraft, missingIn, PlanFields } from './form.tsx';
 
 export function CreatePlan({ onClose }: { readonly onClose: () => void }) {
   const { toast } = useToast();
@@ -27,10 +26,10 @@ export function CreatePlan({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Create fault plan"
       onSubmit={() => void create.write(bodyOf(draft))}
       isBusy={create.isBusy}
-      problem={problemOutsideFields(create.problem, params)}
+      problem={create.problem}
       code={create.request(isComplete ? bodyOf(draft) : undefined)}
     >
-      <PlanFields draft={draft} onChange={setDraft} problem={create.problem} />
+      <PlanFields draft={draft} onChange={setDraft} />
     </Dialog>
   );
 }

@@ -1,6 +1,5 @@
 import { useLimits } from '../../client/capabilities.ts';
 import type { Limits } from '../../client/limits.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import type { Fault, FaultPlan } from '../../generated/shapes.ts';
 import { Field, Input, Select } from '../../parts/field.tsx';
 import { faultCodes, faultLabels, faultTypes } from './labels.ts';
@@ -31,9 +30,6 @@ export const emptyDraft: Draft = {
   seed: '',
   only: '',
 };
-
-/** The form fields that a server error may refer to. */
-export const params = ['fault', 'count', 'share', 'seed', 'operations', 'eventTypes'];
 
 function faultOf({ type, delayMs, code, copies, seconds }: Draft): object {
   if (type === 'latency') return { type, delayMs: Number(delayMs) };
@@ -84,10 +80,9 @@ export function missingIn(draft: Draft, limits: Limits) {
 export interface PlanFieldsProps {
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
-  readonly problem: ApiProblem | null;
 }
 
-export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
+export function PlanFields({ draft, onChange }: PlanFieldsProps) {
   const set = (change: Partial<Draft>) => onChange({ ...draft, ...change });
   const isRequestPlan = draft.on === 'requests';
   const limits = useLimits();
@@ -95,7 +90,7 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Applies to">
+        <Field label="Applies to" param="on">
           <Select
             value={draft.on}
             options={[
@@ -108,7 +103,7 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
             }}
           />
         </Field>
-        <Field label="Fault type" hint={faultLabels[draft.type].hint} problem={problem} param="fault">
+        <Field label="Fault type" hint={faultLabels[draft.type].hint} param="fault.type">
           <Select
             value={draft.type}
             options={faultTypes[draft.on].map((type) => ({ value: type, label: faultLabels[type].label }))}
@@ -121,21 +116,24 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
         <NumberField
           label="Count"
           hint="Affects the next N"
-          {...{ problem, param: 'count', missing: missing.count }}
+          param="count"
+          missing={missing.count}
           value={draft.count}
           onChange={(count) => set({ count })}
         />
         <NumberField
           label="Share"
           hint="Percentage of matches"
-          {...{ problem, param: 'share', missing: missing.share }}
+          param="share"
+          missing={missing.share}
           value={draft.share}
           onChange={(share) => set({ share })}
         />
         <NumberField
           label="Seed"
           hint="Repeats the same selection"
-          {...{ problem, param: 'seed', missing: missing.seed }}
+          param="seed"
+          missing={missing.seed}
           value={draft.seed}
           onChange={(seed) => set({ seed })}
         />
@@ -143,7 +141,6 @@ export function PlanFields({ draft, onChange, problem }: PlanFieldsProps) {
       <Field
         label={isRequestPlan ? 'Only these operations' : 'Only these events'}
         isOptional
-        problem={problem}
         param={isRequestPlan ? 'operations' : 'eventTypes'}
         hint={
           isRequestPlan
@@ -179,6 +176,7 @@ function FaultParameter({
       return (
         <NumberField
           label="Milliseconds"
+          param="fault.delayMs"
           missing={missing.delayMs}
           value={draft.delayMs}
           onChange={(delayMs) => set({ delayMs })}
@@ -186,7 +184,7 @@ function FaultParameter({
       );
     case 'error':
       return (
-        <Field label="Code">
+        <Field label="Code" param="fault.code">
           <Select
             value={draft.code}
             options={faultCodes}
@@ -198,6 +196,7 @@ function FaultParameter({
       return (
         <NumberField
           label="Copies"
+          param="fault.copies"
           missing={missing.copies}
           value={draft.copies}
           onChange={(copies) => set({ copies })}
@@ -207,6 +206,7 @@ function FaultParameter({
       return (
         <NumberField
           label="Seconds"
+          param="fault.seconds"
           missing={missing.seconds}
           value={draft.seconds}
           onChange={(seconds) => set({ seconds })}
@@ -221,8 +221,7 @@ interface NumberFieldProps {
   readonly label: string;
   readonly hint?: string;
   readonly missing?: string | undefined;
-  readonly problem?: ApiProblem | null;
-  readonly param?: string;
+  readonly param: string;
   readonly value: string;
   readonly onChange: (text: string) => void;
 }

@@ -56,7 +56,7 @@ export function InboxBehavior({
           {behavior.type === 'respond' && mode !== 'succeed' && mode !== 'timeout' ? (
             <ResponseFields mode={mode} behavior={behavior} onChange={set} />
           ) : null}
-          <Field label="Retry schedule" className="w-full sm:w-88">
+          <Field label="Retry schedule" param={null} className="w-full sm:w-88">
             <Select
               value={webhook.retryProfile}
               options={schedules}
@@ -85,7 +85,7 @@ function ResponseFields({
   return (
     <>
       {mode === 'fail' ? (
-        <Field label="Response status" className="w-full sm:w-60">
+        <Field label="Response status" param={null} className="w-full sm:w-60">
           <Select
             value={String(behavior.responseStatus)}
             options={failingStatuses.map(({ status, label }) => ({ value: String(status), label }))}
@@ -98,7 +98,7 @@ function ResponseFields({
           />
         </Field>
       ) : null}
-      <Field label="Responds" className="w-full sm:w-36">
+      <Field label="Responds" param={null} className="w-full sm:w-36">
         <Select
           value={String(behavior.delayMs)}
           options={delayOptions(mode, behavior.delayMs, limits.inboxDelayMsMax)}

@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import type { ApiKeyWithSecret } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { problemOutsideFields } from '../../parts/field.tsx';
 import { useSecretWrite } from '../secret.tsx';
 import { CreatedKey } from './created-key.tsx';
 import { networksOf, newDraft } from './draft.ts';
-import { KeyFields, params } from './form.tsx';
+import { KeyFields } from './form.tsx';
 
 export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const [draft, setDraft] = useState(newDraft);
@@ -34,9 +33,9 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Create key"
       onSubmit={submit}
       isBusy={create.isBusy}
-      problem={problemOutsideFields(create.problem, params)}
+      problem={create.problem}
     >
-      <KeyFields draft={draft} onChange={setDraft} problem={create.problem} />
+      <KeyFields draft={draft} onChange={setDraft} />
     </Dialog>
   );
 }

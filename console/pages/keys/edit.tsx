@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { useWrite } from '../../client/queries.ts';
 import type { ApiKey, ListedApiKey } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { problemOutsideFields } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { changesOf, draftOf } from './draft.ts';
-import { KeyFields, params } from './form.tsx';
+import { KeyFields } from './form.tsx';
 
 export interface KeyDialogProps {
   readonly apiKey: ListedApiKey;
@@ -32,9 +31,9 @@ export function EditKey({ apiKey, onClose }: KeyDialogProps) {
       // Without a change there is nothing to save.
       onSubmit={() => (Object.keys(changes).length === 0 ? onClose() : void save.write(changes))}
       isBusy={save.isBusy}
-      problem={problemOutsideFields(save.problem, params)}
+      problem={save.problem}
     >
-      <KeyFields draft={draft} onChange={setDraft} problem={save.problem} />
+      <KeyFields draft={draft} onChange={setDraft} />
     </Dialog>
   );
 }

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import type { ApiProblem } from '../../client/request.ts';
 import { zoneName } from '../../client/zone.ts';
 import { dayOfInstant, instantOfDay } from '../../parts/day.ts';
 import { Field, Input, Select } from '../../parts/field.tsx';
@@ -18,11 +17,10 @@ export interface ExpiryFieldProps {
   readonly onChange: (expiresAt: string | null) => void;
   /** Why the form cannot be submitted; shown from the first submit on. */
   readonly missing?: string | undefined;
-  readonly problem: ApiProblem | null;
 }
 
 /** The instant is computed on selection, not on submit, so that a retry sends the same body. */
-export function ExpiryField({ expiresAt, onChange, missing, problem }: ExpiryFieldProps) {
+export function ExpiryField({ expiresAt, onChange, missing }: ExpiryFieldProps) {
   const [choice, setChoice] = useState(expiresAt === null ? 'never' : 'date');
   const choose = (value: string) => {
     setChoice(value);
@@ -30,7 +28,7 @@ export function ExpiryField({ expiresAt, onChange, missing, problem }: ExpiryFie
   };
   return (
     <div className="grid gap-3 sm:grid-cols-2">
-      <Field label="Expires" {...(choice === 'date' ? {} : { missing, problem, param: 'expiresAt' })}>
+      <Field label="Expires" {...(choice === 'date' ? { param: null } : { missing, param: 'expiresAt' })}>
         <Select value={choice} options={choices} onChange={(event) => choose(event.currentTarget.value)} />
       </Field>
       {choice === 'date' ? (
@@ -38,7 +36,6 @@ export function ExpiryField({ expiresAt, onChange, missing, problem }: ExpiryFie
           label="Last day"
           hint={`The key expires at the end of this day (${zoneName()}).`}
           missing={missing}
-          problem={problem}
           param="expiresAt"
         >
           <Input

@@ -45,6 +45,7 @@ export function RotateKey({ apiKey, onClose }: KeyDialogProps) {
       problem={rotate.problem}
     >
       <Field
+        param="overlapSeconds"
         label={`The previous key, …${apiKey.lastFour}`}
         hint="Time to deploy the new key before the old one stops working."
       >

@@ -19,13 +19,12 @@ export function ScopeSummary({ scopes }: Pick<ListedApiKey, 'scopes'>) {
 export interface ScopesFieldProps {
   readonly scopes: readonly string[];
   readonly onChange: (scopes: readonly string[]) => void;
-  readonly error?: string | undefined;
   /** Why the form cannot be submitted; shown from the first submit on. */
   readonly missing?: string | undefined;
 }
 
 /** A preset selects the checkboxes; changing a checkbox afterwards makes it a custom selection. */
-export function ScopesField({ scopes, onChange, error, missing }: ScopesFieldProps) {
+export function ScopesField({ scopes, onChange, missing }: ScopesFieldProps) {
   const capabilities = useCapabilities();
   const all = capabilities?.scopes ?? knownScopes;
   const clockScopes = capabilities?.operationScopes.advanceClock ?? [];
@@ -33,7 +32,7 @@ export function ScopesField({ scopes, onChange, error, missing }: ScopesFieldPro
   const toggle = (scope: string, isOn: boolean) => onChange(withScope(scopes, all, scope, isOn));
   return (
     <div className="flex flex-col gap-3">
-      <Field label="Access" error={error} missing={missing}>
+      <Field label="Access" param="scopes" missing={missing}>
         <Select
           value={presetOf(scopes, all)?.value ?? 'custom'}
           options={[...presets, { value: 'custom', label: 'Custom' }]}

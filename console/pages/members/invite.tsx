@@ -4,7 +4,7 @@ import { copyText } from '../../client/clipboard.ts';
 import { useRole } from '../../frame/session.tsx';
 import type { InvitationWithLink, Role } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { SecretDialog, useSecretWrite } from '../secret.tsx';
@@ -28,13 +28,12 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Create and copy link"
       onSubmit={() => void create.write({ role, ...(address === '' ? {} : { email: address }) })}
       isBusy={create.isBusy}
-      problem={problemOutsideFields(create.problem, ['email'])}
+      problem={create.problem}
     >
       <Field
         label="Email"
         isOptional
         hint="With an address, only that person can use the link. Without one, the first person who opens it can."
-        problem={create.problem}
         param="email"
       >
         <Input

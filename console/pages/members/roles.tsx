@@ -27,6 +27,7 @@ export function RoleField({ role, ownRole, onChange }: RoleFieldProps) {
     <RadioCards
       isLegendHidden
       legend="Role"
+      param="role"
       value={role}
       options={roles.map((value) => {
         const hint = roleDescriptions[value];

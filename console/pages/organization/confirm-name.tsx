@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
 import type { ApiProblem, ApiRequest } from '../../client/request.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 
 export interface ConfirmNameProps {
   /** The name of the organization, which the person types. */
@@ -46,12 +46,12 @@ export function ConfirmName(props: ConfirmNameProps) {
       onSubmit={() => onSubmit(typed)}
       isBusy={isBusy}
       isDanger
-      problem={problemOutsideFields(problem, ['name'])}
+      problem={problem}
       code={code}
       codeNote={codeNote}
     >
       {children}
-      <ConfirmNameField name={name} value={typed} onChange={setTyped} problem={problem} />
+      <ConfirmNameField name={name} value={typed} onChange={setTyped} />
     </Dialog>
   );
 }
@@ -60,15 +60,13 @@ export interface ConfirmNameFieldProps {
   readonly name: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly problem: ApiProblem | null;
 }
 
-export function ConfirmNameField({ name, value, onChange, problem }: ConfirmNameFieldProps) {
+export function ConfirmNameField({ name, value, onChange }: ConfirmNameFieldProps) {
   return (
     <Field
       label={`Type ${name} to confirm`}
       missing={value === name ? undefined : `Type ${name} exactly as it is written here.`}
-      problem={problem}
       param="name"
     >
       <Input

@@ -4,7 +4,7 @@ import { useLimits } from '../../client/capabilities.ts';
 import { keys } from '../../client/queries.ts';
 import type { Fork } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { useSecretWrite } from '../secret.tsx';
 import { CopyCreated } from './copy-created.tsx';
 
@@ -34,12 +34,11 @@ export function ForkOrganization({ name, onClose }: ForkOrganizationProps) {
       submitLabel="Fork"
       onSubmit={() => void submit()}
       isBusy={fork.isBusy}
-      problem={problemOutsideFields(fork.problem, ['name'])}
+      problem={fork.problem}
     >
       <Field
         label="Name of the copy"
         missing={typed.trim() === '' ? 'Enter a name.' : undefined}
-        problem={fork.problem}
         param="name"
       >
         <Input

@@ -4,9 +4,9 @@ import { useLimits } from '../../client/capabilities.ts';
 import { keys, useWrite } from '../../client/queries.ts';
 import type { Organization } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
-import { ProblemBanner } from '../../parts/problem.tsx';
+import { FormProblemBanner } from '../../parts/form-problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 
 export function Rename({ name }: { readonly name: string }) {
@@ -21,19 +21,14 @@ export function Rename({ name }: { readonly name: string }) {
       void client.invalidateQueries({ queryKey: keys.session });
     },
   });
-  const problem = problemOutsideFields(rename.problem, ['name']);
   return (
     <Form
       onSubmit={() => void rename.write({ name: typed.trim() })}
       isBusy={rename.isBusy}
+      problem={rename.problem}
       className="flex max-w-md flex-col gap-3"
     >
-      <Field
-        label="Name"
-        missing={typed.trim() === '' ? 'Enter a name.' : undefined}
-        problem={rename.problem}
-        param="name"
-      >
+      <Field label="Name" missing={typed.trim() === '' ? 'Enter a name.' : undefined} param="name">
         <Input
           required
           maxLength={limits.nameLengthMax}
@@ -42,7 +37,7 @@ export function Rename({ name }: { readonly name: string }) {
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
       </Field>
-      {problem ? <ProblemBanner problem={problem} /> : null}
+      <FormProblemBanner />
       <div>
         <Button type="submit" isBusy={rename.isBusy}>
           Rename

@@ -6,7 +6,7 @@ import { useScope } from '../../client/scope.ts';
 import { useAllowed, useMayCreateOrganization } from '../../frame/session.tsx';
 import type { Fork } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { RadioCards } from '../radio-cards.tsx';
 import { ConfirmNameField } from './confirm-name.tsx';
@@ -46,10 +46,11 @@ export function RestoreSnapshot({ name, onClose }: RestoreSnapshotProps) {
       onSubmit={() => file && restore.send({ file, into, name: isNew ? newName.trim() : typed })}
       isBusy={restore.isBusy}
       isDanger={!isNew}
-      problem={problemOutsideFields(problem, ['name'])}
+      problem={problem}
     >
       <Field
         label="Snapshot file"
+        param={null}
         hint="A .jsonl file that a snapshot download has created."
         missing={file === null ? 'Choose a file.' : undefined}
       >
@@ -64,7 +65,6 @@ export function RestoreSnapshot({ name, onClose }: RestoreSnapshotProps) {
         <Field
           label="Name of the new organization"
           missing={newName.trim() === '' ? 'Enter a name.' : undefined}
-          problem={problem}
           param="name"
         >
           <Input
@@ -76,7 +76,7 @@ export function RestoreSnapshot({ name, onClose }: RestoreSnapshotProps) {
           />
         </Field>
       ) : (
-        <ConfirmNameField name={name} value={typed} onChange={setTyped} problem={problem} />
+        <ConfirmNameField name={name} value={typed} onChange={setTyped} />
       )}
     </Dialog>
   );
@@ -87,6 +87,7 @@ function Target({ into, onChange }: { readonly into: Into; readonly onChange: (i
     <RadioCards
       isLegendHidden
       legend="Restore into"
+      param="into"
       value={into}
       onChange={(value) => onChange(value === 'new' ? 'new' : 'current')}
       options={[

@@ -2,26 +2,33 @@ import { expect, test } from 'vitest';
 import type { Payment } from '../../generated/shapes.ts';
 import { paymentBulkActions, paymentName } from './bulk-actions.ts';
 
-const payment = (status: string, allowedActions: readonly string[], scenario = 'approve') =>
-  ({ id: 'pay_1', status, allowedActions, scenario }) as unknown as Payment;
-const actionsOf = (row: Payment) =>
-  paymentBulkActions.filter(({ isAllowed }) => isAllowed(row)).map(({ label }) => label);
+const payment = (status: string, allowedActions: readonly string[], amountRefundable = 100) =>
+  ({ id: 'pay_1', status, allowedActions, amountRefundable }) as unknown as Payment;
 
 test.each([
-  [payment('pending', ['authorize', 'capture', 'fail', 'cancel']), ['Advance', 'Capture', 'Cancel']],
-  [payment('captured', ['settle', 'refund', 'dispute']), ['Advance', 'Refund']],
-  [payment('settled', ['refund', 'dispute']), ['Refund']],
-  [payment('settled', ['refund', 'dispute'], 'dispute'), ['Advance', 'Refund']],
-  [payment('partially_refunded', ['settle', 'refund', 'dispute']), ['Advance', 'Refund']],
-  [payment('failed', ['retry']), ['Advance']],
-  [payment('failed', []), []],
-  [payment('refunded', []), []],
-])('the actions on %j are %j', (row, expected) => {
-  expect(actionsOf(row)).toEqual(expected);
+  [
+    payment('pending', ['authorize', 'capture', 'fail', 'cancel']),
+    'capture',
+    ['Advance', 'Capture', 'Cancel'],
+  ],
+  [payment('captured', ['settle', 'refund', 'dispute']), 'settle', ['Advance', 'Refund']],
+  [payment('settled', ['refund', 'dispute']), null, ['Refund']],
+  [payment('settled', ['refund', 'dispute']), 'dispute', ['Advance', 'Refund']],
+  [payment('settled', ['refund', 'dispute'], 0), null, []],
+  [payment('failed', ['retry']), 'retry', ['Advance']],
+  [payment('failed', []), null, []],
+])('the actions on %j with the next action %s are %j', (row, nextAction, expected) => {
+  const actions = paymentBulkActions([{ id: 'pay_1', nextAction }]);
+  expect(actions.filter(({ isAllowed }) => isAllowed(row)).map(({ label }) => label)).toEqual(expected);
+});
+
+test('nothing is advanced until the next actions are known', () => {
+  const [advance] = paymentBulkActions([]);
+  expect(advance?.isAllowed(payment('captured', ['settle']))).toBe(false);
 });
 
 test('a refund goes to its own route, and the other actions advance the payment', () => {
-  expect(paymentBulkActions.map(({ request }) => request(payment('pending', [])))).toEqual([
+  expect(paymentBulkActions([]).map(({ request }) => request(payment('pending', [])))).toEqual([
     { path: 'app/developer_api_payments/pay_1/advance', body: {} },
     { path: 'app/developer_api_payments/pay_1/advance', body: { action: 'capture' } },
     { path: 'app/developer_api_payments/pay_1/refund', body: {} },

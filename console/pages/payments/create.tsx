@@ -4,7 +4,7 @@ import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Payment } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields, Select, Switch } from '../../parts/field.tsx';
+import { Field, Input, Select, Switch } from '../../parts/field.tsx';
 import { optionsOf } from '../../parts/options.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { AmountField } from '../records/amount-field.tsx';
@@ -23,7 +23,6 @@ const methods = optionsOf<Payment['paymentMethod']['type']>({
   bank_transfer: 'Bank transfer',
   wallet: 'Wallet',
 });
-const params = ['amount', 'currency', 'customerId', 'description', 'reference', 'metadata', 'scenario'];
 
 export interface PaymentCreateProps {
   readonly onClose: () => void;
@@ -58,7 +57,7 @@ export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateP
       submitLabel="Create payment"
       onSubmit={() => body && void create.write(body)}
       isBusy={create.isBusy}
-      problem={problemOutsideFields(problem, params)}
+      problem={problem}
       code={create.request(body)}
     >
       <div className="grid gap-4 sm:grid-cols-2">
@@ -66,9 +65,8 @@ export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateP
           currency={draft.currency}
           text={draft.amount}
           onChange={(amount) => change({ amount })}
-          problem={problem}
         />
-        <Field label="Currency" problem={problem} param="currency">
+        <Field label="Currency" param="currency">
           <Select
             value={draft.currency}
             options={
@@ -79,14 +77,14 @@ export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateP
             onChange={(event) => change({ currency: event.currentTarget.value })}
           />
         </Field>
-        <Field label="Payment method">
+        <Field label="Payment method" param="paymentMethod.type">
           <Select
             value={draft.method}
             options={methods}
             onChange={(event) => change({ method: event.currentTarget.value })}
           />
         </Field>
-        <Field label="Capture">
+        <Field label="Capture" param="captureMethod">
           <Select
             value={draft.captureMethod}
             options={captureMethods}
@@ -94,12 +92,7 @@ export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateP
           />
         </Field>
       </div>
-      <ScenarioField
-        resource="payment"
-        steps={draft.steps}
-        onChange={(steps) => change({ steps })}
-        problem={problem}
-      />
+      <ScenarioField resource="payment" steps={draft.steps} onChange={(steps) => change({ steps })} />
       <Switch
         label="Advance automatically"
         hint="Runs its scenario on the application clock, without calls to advance."
@@ -107,12 +100,8 @@ export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateP
         onChange={(isAutomatic) => change({ isAutomatic })}
       />
       <div className="grid gap-4 sm:grid-cols-2">
-        <CustomerField
-          id={draft.customerId}
-          onChange={(id) => change({ customerId: id })}
-          problem={problem}
-        />
-        <Field label="Reference" isOptional problem={problem} param="reference">
+        <CustomerField id={draft.customerId} onChange={(id) => change({ customerId: id })} />
+        <Field label="Reference" isOptional param="reference">
           <Input
             maxLength={limits.referenceLengthMax}
             placeholder="Your id"
@@ -121,7 +110,7 @@ export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateP
           />
         </Field>
       </div>
-      <Field label="Description" isOptional problem={problem} param="description">
+      <Field label="Description" isOptional param="description">
         <Input
           maxLength={limits.descriptionLengthMax}
           value={draft.description}
@@ -133,7 +122,6 @@ export function PaymentCreate({ onClose, customerId = '', like }: PaymentCreateP
         param="metadata"
         rows={draft.metadata}
         onChange={(metadata) => change({ metadata })}
-        problem={problem}
       />
     </Dialog>
   );

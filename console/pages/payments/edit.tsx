@@ -3,7 +3,7 @@ import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Payment } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { Rows, rowsOf } from '../records/rows.tsx';
 import { updateOf } from './draft.ts';
@@ -36,17 +36,17 @@ export function PaymentEdit({ payment, onClose }: PaymentEditProps) {
       // Without a change there is nothing to save.
       onSubmit={() => (body === undefined ? onClose() : void update.write(body))}
       isBusy={update.isBusy}
-      problem={problemOutsideFields(problem, ['description', 'metadata'])}
+      problem={problem}
       code={update.request(body)}
     >
-      <Field label="Description" isOptional problem={problem} param="description">
+      <Field label="Description" isOptional param="description">
         <Input
           maxLength={limits.descriptionLengthMax}
           value={description}
           onChange={(event) => setDescription(event.currentTarget.value)}
         />
       </Field>
-      <Rows label="Metadata" param="metadata" rows={rows} onChange={setRows} problem={problem} />
+      <Rows label="Metadata" param="metadata" rows={rows} onChange={setRows} />
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
 import { CreditCard } from 'lucide-react';
 import { RecordList } from '../records/record-list.tsx';
-import { paymentBulkActions, paymentName } from './bulk-actions.ts';
+import { paymentName } from './bulk-actions.ts';
+import { PaymentBulkBar } from './bulk-bar.tsx';
 import { paymentColumns } from './columns.tsx';
 import { CreateFromUrl } from './create-from-url.tsx';
 
@@ -18,7 +19,7 @@ export function PaymentList() {
         description:
           'A payment takes money from a customer. Create one here or with the API, choose what the simulated provider does, and advance it through its states.',
       }}
-      bulk={{ actions: paymentBulkActions, nameOf: paymentName }}
+      bulk={{ nameOf: paymentName, bar: (props) => <PaymentBulkBar {...props} /> }}
       create={() => <CreateFromUrl />}
     />
   );

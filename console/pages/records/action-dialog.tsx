@@ -3,16 +3,8 @@ import { useCapabilities } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { Path } from '../../client/request.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { problemOutsideFields } from '../../parts/field.tsx';
 import { sentenceCase } from '../../parts/text.ts';
-import {
-  type ActionDraft,
-  bodyOf,
-  emptyDraft,
-  fieldsOfAction,
-  paramOf,
-  type Resource,
-} from './action-draft.ts';
+import { type ActionDraft, bodyOf, emptyDraft, fieldsOfAction, type Resource } from './action-draft.ts';
 import { ActionForm, type ActionMoney } from './action-form.tsx';
 
 export interface ActionDialogProps {
@@ -42,7 +34,7 @@ export function ActionDialog(props: ActionDialogProps) {
       submitLabel={sentenceCase(action)}
       onSubmit={() => whole && void write.write(whole)}
       isBusy={write.isBusy}
-      problem={problemOutsideFields(write.problem, fields.map(paramOf))}
+      problem={write.problem}
       code={write.request(whole)}
     >
       <ActionForm
@@ -51,7 +43,6 @@ export function ActionDialog(props: ActionDialogProps) {
         onChange={setDraft}
         money={money}
         hasBeneficiary={hasBeneficiary}
-        problem={write.problem}
       />
     </Dialog>
   );

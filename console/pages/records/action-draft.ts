@@ -16,11 +16,6 @@ export type ActionField =
 
 const plainKinds = ['final', 'reason', 'metadata', 'evidence', 'beneficiary', 'returnCode'] as const;
 
-/** The body field's name, as in the `param` of server errors. */
-export function paramOf({ kind }: ActionField): string {
-  return kind === 'declineCode' ? 'failureCode' : kind;
-}
-
 /** The part of the capabilities that decides which fields a form has. */
 export type FieldRules = readonly Pick<
   Capabilities['resources'][number],

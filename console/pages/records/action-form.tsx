@@ -1,6 +1,5 @@
 import { useId } from 'react';
 import { useCapabilities, useLimits } from '../../client/capabilities.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import { Checkbox, Field, Input, Select } from '../../parts/field.tsx';
 import type { ActionDraft, ActionField } from './action-draft.ts';
 import { AmountField } from './amount-field.tsx';
@@ -20,7 +19,6 @@ export interface ActionFormProps {
   readonly onChange: (draft: ActionDraft) => void;
   readonly money: ActionMoney;
   readonly hasBeneficiary: boolean;
-  readonly problem: ApiProblem | null;
 }
 
 export function ActionForm({ fields, ...rest }: ActionFormProps) {
@@ -29,7 +27,7 @@ export function ActionForm({ fields, ...rest }: ActionFormProps) {
 
 type ActionInputProps = Omit<ActionFormProps, 'fields'> & { readonly field: ActionField };
 
-function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }: ActionInputProps) {
+function ActionInput({ field, draft, onChange, money, hasBeneficiary }: ActionInputProps) {
   const limits = useLimits();
   const change = (part: Partial<ActionDraft>) => onChange({ ...draft, ...part });
   switch (field.kind) {
@@ -41,7 +39,6 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
           text={draft.amount}
           onChange={(amount) => change({ amount })}
           isOptional
-          problem={problem}
           {...(maximum === undefined || maximum === 0 ? {} : { maximum })}
         />
       );
@@ -57,7 +54,7 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
       );
     case 'reason':
       return (
-        <Field label="Reason" isOptional problem={problem} param="reason">
+        <Field label="Reason" isOptional param="reason">
           <Input
             maxLength={limits.reasonLengthMax}
             value={draft.reason}
@@ -67,13 +64,7 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
       );
     case 'metadata':
       return (
-        <Rows
-          label="Metadata"
-          param="metadata"
-          rows={draft.rows}
-          onChange={(rows) => change({ rows })}
-          problem={problem}
-        />
+        <Rows label="Metadata" param="metadata" rows={draft.rows} onChange={(rows) => change({ rows })} />
       );
     case 'evidence':
       return (
@@ -83,7 +74,6 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
           hint="Evidence as named fields: receipt, tracking number, correspondence."
           rows={draft.rows}
           onChange={(rows) => change({ rows })}
-          problem={problem}
         />
       );
     case 'beneficiary':
@@ -96,30 +86,21 @@ function ActionInput({ field, draft, onChange, money, hasBeneficiary, problem }:
               ? 'Leave empty to use the existing beneficiary.'
               : 'A name is required before the quote is accepted.'
           }
-          problem={problem}
         />
       );
     case 'declineCode':
-      return <DeclineCode code={draft.code} onChange={(code) => change({ code })} problem={problem} />;
+      return <DeclineCode code={draft.code} onChange={(code) => change({ code })} />;
     default:
-      return (
-        <FreeCode
-          kind={field.kind}
-          code={draft.code}
-          onChange={(code) => change({ code })}
-          problem={problem}
-        />
-      );
+      return <FreeCode kind={field.kind} code={draft.code} onChange={(code) => change({ code })} />;
   }
 }
 
 interface CodeProps {
   readonly code: string;
   readonly onChange: (code: string) => void;
-  readonly problem: ApiProblem | null;
 }
 
-function DeclineCode({ code, onChange, problem }: CodeProps) {
+function DeclineCode({ code, onChange }: CodeProps) {
   const codes = useCapabilities()?.declineCodes ?? [];
   const chosen = codes.find((one) => one.code === code);
   const hint = chosen && `${chosen.message} ${chosen.retryable ? 'Can be retried.' : 'Cannot be retried.'}`;
@@ -127,7 +108,6 @@ function DeclineCode({ code, onChange, problem }: CodeProps) {
     <Field
       label="Failure code"
       isOptional
-      problem={problem}
       param="failureCode"
       hint={hint ?? 'Default: the code of the scenario.'}
     >
@@ -142,12 +122,7 @@ function DeclineCode({ code, onChange, problem }: CodeProps) {
 }
 
 /** A code input with suggestions: transfers also accept custom codes. */
-function FreeCode({
-  kind,
-  code,
-  onChange,
-  problem,
-}: CodeProps & { readonly kind: 'failureCode' | 'returnCode' }) {
+function FreeCode({ kind, code, onChange }: CodeProps & { readonly kind: 'failureCode' | 'returnCode' }) {
   const capabilities = useCapabilities();
   const codes =
     (kind === 'returnCode' ? capabilities?.returnCodes : capabilities?.transferFailureCodes) ?? [];
@@ -157,7 +132,6 @@ function FreeCode({
     <Field
       label={kind === 'returnCode' ? 'Return code' : 'Failure code'}
       isOptional
-      problem={problem}
       param={kind}
       hint={hint ?? 'Select a known code or enter your own: letters, digits and underscores.'}
     >

@@ -1,5 +1,4 @@
 import { amountText, exponentOf, formatAmount, parseAmount } from '../../client/amount.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import { Field, Input } from '../../parts/field.tsx';
 
 export interface AmountFieldProps {
@@ -10,7 +9,6 @@ export interface AmountFieldProps {
   /** The maximum in minor units, shown in the hint. */
   readonly maximum?: number;
   readonly isOptional?: boolean;
-  readonly problem?: ApiProblem | null;
   readonly param?: string;
   readonly hint?: string;
   readonly className?: string;
@@ -18,16 +16,7 @@ export interface AmountFieldProps {
 
 /** An amount as people write it, such as 12.50 or 12,50. What it was understood as is shown below. */
 export function AmountField(props: AmountFieldProps) {
-  const {
-    label = 'Amount',
-    currency,
-    text,
-    onChange,
-    maximum,
-    isOptional,
-    problem,
-    param = 'amount',
-  } = props;
+  const { label = 'Amount', currency, text, onChange, maximum, isOptional, param = 'amount' } = props;
   const { error, meaning } = readAmount(text, currency, maximum);
   const maximumHint =
     maximum === undefined ? undefined : `Leave empty for the full ${amountText(maximum, currency)}.`;
@@ -38,7 +27,6 @@ export function AmountField(props: AmountFieldProps) {
       isOptional={isOptional ?? false}
       error={error}
       missing={error ?? (text.trim() === '' && !isOptional ? 'Enter an amount.' : undefined)}
-      problem={problem ?? null}
       param={param}
       {...(hint === undefined ? {} : { hint })}
       {...(props.className === undefined ? {} : { className: props.className })}

@@ -60,7 +60,7 @@ function AmountForm({
   };
   return (
     <Form className="flex flex-col gap-3" onSubmit={submit}>
-      <Field label="Currency">
+      <Field label="Currency" param={null}>
         <Select
           value={currency}
           options={currencies}

@@ -1,7 +1,7 @@
 import { useLimits } from '../../client/capabilities.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import type { Beneficiary } from '../../generated/shapes.ts';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
+import { useFieldProblem } from '../../parts/form-problem.tsx';
 
 export interface BeneficiaryDraft {
   readonly name: string;
@@ -29,25 +29,17 @@ export interface BeneficiaryFieldsProps {
   readonly draft: BeneficiaryDraft;
   readonly onChange: (draft: BeneficiaryDraft) => void;
   readonly hint: string;
-  readonly problem: ApiProblem | null;
 }
 
-export function BeneficiaryFields({ draft, onChange, hint, problem }: BeneficiaryFieldsProps) {
+export function BeneficiaryFields({ draft, onChange, hint }: BeneficiaryFieldsProps) {
   const limits = useLimits();
   // If the beneficiary is missing, the server error refers to the whole object: show it at the name.
-  const isMissing =
-    isAbout(problem, 'beneficiary') &&
-    !['name', 'country', 'account'].some((part) => isAbout(problem, `beneficiary.${part}`));
+  const problem = useFieldProblem('beneficiary', 'Beneficiary');
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-1 font-medium">Beneficiary</legend>
       <p className="text-sm text-muted">{hint}</p>
-      <Field
-        label="Name"
-        error={isMissing ? problem?.message : undefined}
-        problem={problem}
-        param="beneficiary.name"
-      >
+      <Field label="Name" error={problem} param="beneficiary.name">
         <Input
           autoComplete="off"
           maxLength={limits.nameLengthMax}
@@ -56,7 +48,7 @@ export function BeneficiaryFields({ draft, onChange, hint, problem }: Beneficiar
         />
       </Field>
       <div className="grid grid-cols-[6rem_minmax(0,1fr)] gap-3">
-        <Field label="Country" problem={problem} param="beneficiary.country">
+        <Field label="Country" param="beneficiary.country">
           <Input
             autoComplete="off"
             placeholder="DE"
@@ -65,7 +57,7 @@ export function BeneficiaryFields({ draft, onChange, hint, problem }: Beneficiar
             onChange={(event) => onChange({ ...draft, country: event.currentTarget.value })}
           />
         </Field>
-        <Field label="Account" problem={problem} param="beneficiary.account">
+        <Field label="Account" param="beneficiary.account">
           <Input
             isMono
             autoComplete="off"

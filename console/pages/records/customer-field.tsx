@@ -1,19 +1,17 @@
 import { useId } from 'react';
 import { type List, useRead } from '../../client/queries.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import type { Customer } from '../../generated/shapes.ts';
 import { Field, Input } from '../../parts/field.tsx';
 
 export interface CustomerFieldProps {
   readonly id: string;
   readonly onChange: (id: string) => void;
-  readonly problem: ApiProblem | null;
 }
 
 const suggestedMax = 100;
 
 /** A customer id with the newest customers as suggestions; any other id can be pasted. */
-export function CustomerField({ id, onChange, problem }: CustomerFieldProps) {
+export function CustomerField({ id, onChange }: CustomerFieldProps) {
   const { data } = useRead<List<Customer>>('app/developer_api_customers', {
     status: 'active',
     limit: suggestedMax,
@@ -26,7 +24,6 @@ export function CustomerField({ id, onChange, problem }: CustomerFieldProps) {
     <Field
       label="Customer"
       isOptional
-      problem={problem}
       param="customerId"
       {...(customerName === undefined ? {} : { hint: customerName })}
     >

@@ -1,13 +1,11 @@
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { BulkAction } from '../../client/bulk.ts';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useFilters, useOpenParam } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
 import { clearedFilters } from '../../client/search-params.ts';
-import { useSelection } from '../../client/selection.ts';
+import { type Selection, useSelection } from '../../client/selection.ts';
 import { useAllowed } from '../../frame/session.tsx';
-import { BulkBar } from '../../parts/bulk-bar.tsx';
 import { Button } from '../../parts/button.tsx';
 import { EmptyState } from '../../parts/empty-state.tsx';
 import { ExportButton } from '../../parts/export-button.tsx';
@@ -33,7 +31,10 @@ export interface RecordListProps<Row> {
   /** The empty state; `action` replaces the create button. */
   readonly none: { readonly icon: ReactNode; readonly description: ReactNode; readonly action?: ReactNode };
   /** Actions on selected rows, which need the developer role. */
-  readonly bulk?: { readonly actions: readonly BulkAction<Row>[]; readonly nameOf: (row: Row) => string };
+  readonly bulk?: {
+    readonly nameOf: (row: Row) => string;
+    readonly bar: (rows: { readonly selection: Selection<Row>; readonly shown: readonly Row[] }) => ReactNode;
+  };
   /** Renders the create dialog. */
   readonly create?: (onClose: () => void) => ReactNode;
 }
@@ -112,9 +113,7 @@ export function RecordList<Row extends { readonly id: string; readonly customerI
           empty={empty}
           selection={isDeveloper && props.bulk ? selection : undefined}
         />
-        {isDeveloper && props.bulk ? (
-          <BulkBar selection={selection} noun={kind} actions={props.bulk.actions} />
-        ) : null}
+        {isDeveloper ? props.bulk?.bar({ selection, shown: list.rows }) : null}
       </CustomerNamesProvider>
       {isCreating && mayCreate ? props.create?.(() => setCreating(false)) : null}
     </>

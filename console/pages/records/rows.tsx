@@ -1,6 +1,5 @@
 import { Plus, X } from 'lucide-react';
 import { useLimits } from '../../client/capabilities.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { FieldProblem } from '../../parts/field.tsx';
 
@@ -16,7 +15,6 @@ export interface RowsProps {
   readonly hint?: string;
   readonly rows: readonly Row[];
   readonly onChange: (rows: readonly Row[]) => void;
-  readonly problem?: ApiProblem | null;
   /** The body field, whose limits apply. */
   readonly param: 'metadata' | 'evidence';
 }
@@ -33,7 +31,7 @@ export function recordOf(rows: readonly Row[]): Record<string, string> | undefin
 }
 
 /** An editor for name-value pairs, one line each. */
-export function Rows({ label, hint, rows, onChange, problem, param }: RowsProps) {
+export function Rows({ label, hint, rows, onChange, param }: RowsProps) {
   const limits = useLimits();
   const [rowsMax, valueMax] =
     param === 'metadata'
@@ -74,7 +72,7 @@ export function Rows({ label, hint, rows, onChange, problem, param }: RowsProps)
           />
         </div>
       ))}
-      <FieldProblem problem={problem ?? null} param={param} label={label} />
+      <FieldProblem param={param} label={label} />
       {rowsMax === undefined || rows.length < rowsMax ? (
         <div>
           <Button size="small" icon={<Plus aria-hidden size={14} />} onClick={add}>

@@ -1,7 +1,6 @@
 import { ChevronDown, Plus, X } from 'lucide-react';
 import { useId } from 'react';
 import { useCapabilities, useLimits } from '../../client/capabilities.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { FieldProblem } from '../../parts/field.tsx';
 import { type ScenarioResource, scenarioDescription, scenarioGroups } from './scenario-groups.ts';
@@ -11,7 +10,6 @@ export interface ScenarioFieldProps {
   /** One scenario per attempt; the last one applies to all later attempts. */
   readonly steps: readonly string[];
   readonly onChange: (steps: readonly string[]) => void;
-  readonly problem: ApiProblem | null;
 }
 
 /** The `scenario` value for the API: a name, or a list for successive attempts. */
@@ -20,7 +18,7 @@ export function scenarioOf(steps: readonly string[]): string | readonly string[]
 }
 
 /** Selects what the simulated provider does, with the description of each scenario below it. */
-export function ScenarioField({ resource, steps, onChange, problem }: ScenarioFieldProps) {
+export function ScenarioField({ resource, steps, onChange }: ScenarioFieldProps) {
   const { scenarioListMax } = useLimits();
   const attemptLabel = resource === 'payment' ? 'attempt' : 'send attempt';
   const change = (index: number, name: string) =>
@@ -47,7 +45,7 @@ export function ScenarioField({ resource, steps, onChange, problem }: ScenarioFi
           ) : null}
         </div>
       ))}
-      <FieldProblem problem={problem} param="scenario" label="Scenario" />
+      <FieldProblem param="scenario" label="Scenario" />
       {scenarioListMax === undefined || steps.length < scenarioListMax ? (
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <Button

@@ -2,10 +2,10 @@ import { useState } from 'react';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
+import { Field, Select } from '../../parts/field.tsx';
 import { sentenceCase } from '../../parts/text.ts';
 import type { ActionDialogProps } from './action-dialog.tsx';
-import { type ActionDraft, bodyOf, emptyDraft, fieldsOfTargetState, paramOf } from './action-draft.ts';
+import { type ActionDraft, bodyOf, emptyDraft, fieldsOfTargetState } from './action-draft.ts';
 import { ActionForm } from './action-form.tsx';
 
 type TargetStateDialogProps = Omit<ActionDialogProps, 'action'> & { readonly states: readonly string[] };
@@ -35,10 +35,10 @@ export function TargetStateDialog({
       submitLabel="Go"
       onSubmit={() => body && void write.write(body)}
       isBusy={write.isBusy}
-      problem={problemOutsideFields(write.problem, fields.map(paramOf))}
+      problem={write.problem}
       code={write.request(body)}
     >
-      <Field label="State" missing={to === '' ? 'Choose a state.' : undefined}>
+      <Field label="State" param="to" missing={to === '' ? 'Choose a state.' : undefined}>
         <Select
           empty="Choose a state"
           options={states.map((state) => ({ value: state, label: sentenceCase(state) }))}
@@ -55,7 +55,6 @@ export function TargetStateDialog({
         onChange={setDraft}
         money={money}
         hasBeneficiary={hasBeneficiary}
-        problem={write.problem}
       />
     </Dialog>
   );

@@ -2,10 +2,9 @@ import { useState } from 'react';
 import { useCapabilities, useLimits } from '../../client/capabilities.ts';
 import { useOpenCreated } from '../../client/filters.ts';
 import { useWrite } from '../../client/queries.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import type { Transfer } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields, Select, Switch } from '../../parts/field.tsx';
+import { Field, Input, Select, Switch } from '../../parts/field.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { AmountField } from '../records/amount-field.tsx';
 import { BeneficiaryFields } from '../records/beneficiary-fields.tsx';
@@ -15,17 +14,6 @@ import { ScenarioField } from '../records/scenario-field.tsx';
 import { amountCurrency, bodyOf, type Draft, emptyDraft } from './draft.ts';
 import { QuotePreview } from './quote-preview.tsx';
 
-const params = [
-  'sourceAmount',
-  'targetAmount',
-  'sourceCurrency',
-  'targetCurrency',
-  'customerId',
-  'beneficiary',
-  'reference',
-  'metadata',
-  'scenario',
-];
 const funding = [
   { value: 'external', label: 'External' },
   { value: 'balance', label: 'From the available balance' },
@@ -56,38 +44,28 @@ export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
       submitLabel="Get quote"
       onSubmit={() => body && void create.write(body)}
       isBusy={create.isBusy}
-      problem={problemOutsideFields(problem, params)}
+      problem={problem}
       code={create.request(body)}
     >
-      <QuoteFields draft={draft} onChange={change} problem={problem} />
+      <QuoteFields draft={draft} onChange={change} />
       <QuotePreview draft={draft} />
       <BeneficiaryFields
         draft={draft.beneficiary}
         onChange={(beneficiary) => change({ beneficiary })}
         hint="Optional until the quote is accepted."
-        problem={problem}
       />
-      <ScenarioField
-        resource="transfer"
-        steps={draft.steps}
-        onChange={(steps) => change({ steps })}
-        problem={problem}
-      />
+      <ScenarioField resource="transfer" steps={draft.steps} onChange={(steps) => change({ steps })} />
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Funding">
+        <Field label="Funding" param="fundFrom">
           <Select
             value={draft.fundFrom}
             options={funding}
             onChange={(event) => change({ fundFrom: event.currentTarget.value })}
           />
         </Field>
-        <CustomerField
-          id={draft.customerId}
-          onChange={(customerId) => change({ customerId })}
-          problem={problem}
-        />
+        <CustomerField id={draft.customerId} onChange={(customerId) => change({ customerId })} />
       </div>
-      <Field label="Reference" isOptional problem={problem} param="reference">
+      <Field label="Reference" isOptional param="reference">
         <Input
           maxLength={limits.referenceLengthMax}
           placeholder="Your id"
@@ -106,7 +84,6 @@ export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
         param="metadata"
         rows={draft.metadata}
         onChange={(metadata) => change({ metadata })}
-        problem={problem}
       />
     </Dialog>
   );
@@ -115,28 +92,27 @@ export function TransferCreate({ onClose }: { readonly onClose: () => void }) {
 interface QuoteFieldsProps {
   readonly draft: Draft;
   readonly onChange: (part: Partial<Draft>) => void;
-  readonly problem: ApiProblem | null;
 }
 
-function QuoteFields({ draft, onChange, problem }: QuoteFieldsProps) {
+function QuoteFields({ draft, onChange }: QuoteFieldsProps) {
   const codes = useCapabilities()?.fxCurrencies ?? [draft.source, draft.target];
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Source currency" problem={problem} param="sourceCurrency">
+      <Field label="Source currency" param="sourceCurrency">
         <Select
           value={draft.source}
           options={codes}
           onChange={(event) => onChange({ source: event.currentTarget.value })}
         />
       </Field>
-      <Field label="Target currency" problem={problem} param="targetCurrency">
+      <Field label="Target currency" param="targetCurrency">
         <Select
           value={draft.target}
           options={codes}
           onChange={(event) => onChange({ target: event.currentTarget.value })}
         />
       </Field>
-      <Field label="Amount in">
+      <Field label="Amount in" param={null}>
         <Select
           value={draft.side}
           options={[
@@ -152,7 +128,6 @@ function QuoteFields({ draft, onChange, problem }: QuoteFieldsProps) {
         currency={amountCurrency(draft)}
         text={draft.amount}
         onChange={(amount) => onChange({ amount })}
-        problem={problem}
         param={draft.side === 'source' ? 'sourceAmount' : 'targetAmount'}
       />
     </div>

@@ -8,7 +8,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { SecretDialog } from '../secret.tsx';
 import { useCurrentApplication } from './applications.ts';
-import { bodyOf, isComplete, isShownByField, newDraft, WebhookFields } from './form.tsx';
+import { bodyOf, isComplete, newDraft, WebhookFields } from './form.tsx';
 import { CustomSecretField, shownSecret, VerificationExample } from './secret.tsx';
 
 /** Mounted only while open, so that closing it discards the secret. */
@@ -51,13 +51,13 @@ export function CreateWebhook({ onClose }: { readonly onClose: () => void }) {
         void create.write({ ...bodyOf(draft), ...(customSecret === '' ? {} : { secret: customSecret }) })
       }
       isBusy={create.isBusy}
-      problem={isShownByField(create.problem) ? null : create.problem}
+      problem={create.problem}
       code={create.request(
         isComplete(draft, limits) ? { ...bodyOf(draft), ...shownSecret(secret) } : undefined,
       )}
     >
       <WebhookFields draft={draft} onChange={setDraft} problem={create.problem} />
-      <CustomSecretField value={secret} onChange={setSecret} problem={create.problem} />
+      <CustomSecretField value={secret} onChange={setSecret} />
     </Dialog>
   );
 }

@@ -4,7 +4,7 @@ import { useWrite } from '../../client/queries.ts';
 import type { Webhook } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { useToast } from '../../parts/toast.tsx';
-import { bodyOf, draftOf, isComplete, isShownByField, WebhookFields } from './form.tsx';
+import { bodyOf, draftOf, isComplete, WebhookFields } from './form.tsx';
 
 export function EditWebhook({
   webhook,
@@ -30,7 +30,7 @@ export function EditWebhook({
       description="Applies to all future attempts, including those of pending deliveries."
       onSubmit={() => void update.write(bodyOf(draft))}
       isBusy={update.isBusy}
-      problem={isShownByField(update.problem) ? null : update.problem}
+      problem={update.problem}
       code={update.request(isComplete(draft, limits) ? bodyOf(draft) : undefined)}
     >
       <WebhookFields

@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { useCapabilities } from '../../client/capabilities.ts';
 import { Checkbox } from '../../parts/field.tsx';
 import { useMissing } from '../../parts/form.tsx';
+import { useFieldProblem } from '../../parts/form-problem.tsx';
 import { Prose } from '../../parts/prose.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { pluralize } from '../../parts/text.ts';
@@ -13,20 +14,24 @@ export interface EventPickerProps {
   /** `['*']`, wildcards such as `payment.*`, and single types. */
   readonly value: readonly string[];
   readonly onChange: (value: readonly string[]) => void;
+  /** The part of the request body that the picker sends. */
+  readonly param: string;
   readonly error?: string | undefined;
   /** Why the form cannot be submitted; shown from the first submit on. */
   readonly missing?: string | undefined;
 }
 
 /** Selects all events, all events of a resource, or single types, each with its description. */
-export function EventPicker({ value, onChange, error, missing }: EventPickerProps) {
+export function EventPicker({ value, onChange, param, error, missing }: EventPickerProps) {
   const shownMissing = useMissing(missing);
-  const message = error ?? shownMissing;
+  const problem = useFieldProblem(param, 'Events');
+  const message = error ?? shownMissing ?? problem;
   const isAll = value.includes('*');
   return (
     <div className="flex flex-col gap-2">
       <RadioCards
         legend="Events"
+        param={null}
         value={isAll ? 'all' : 'some'}
         onChange={(mode) => onChange(mode === 'all' ? ['*'] : [])}
         options={[

@@ -89,7 +89,11 @@ export function ExamineReceiver({ id }: { readonly id: string }) {
             </summary>
             <div className="mt-3 flex flex-col gap-4">
               <CaseSelection cases={cases} skipped={skipped} onChange={setSkipped} />
-              <Field label="Event type" hint="The type of the events to send, with its example as data.">
+              <Field
+                label="Event type"
+                param="type"
+                hint="The type of the events to send, with its example as data."
+              >
                 <Select
                   className="max-w-80"
                   value={eventType}

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ApiProblem } from '../../client/request.ts';
-import { isAbout } from '../../parts/field.tsx';
 import { matchingTypes, withResource, withType } from './event-selection.ts';
-import { bodyOf, type Draft, isShownByField, missingIn, newDraft } from './form.tsx';
+import { bodyOf, type Draft, missingIn, newDraft } from './form.tsx';
 
 const draft: Draft = {
   ...newDraft(undefined, { webhookConcurrencyDefault: 10 }),
@@ -58,38 +56,6 @@ describe('the webhook form', () => {
   ])('with %j can be sent: %s', (part, isReady) => {
     const missing = Object.values(missingIn({ ...draft, ...part }, { webhookConcurrencyMax: 64 }));
     expect(missing.every((message) => message === undefined)).toBe(isReady);
-  });
-});
-
-describe('where an error is shown', () => {
-  const about = (param: string | undefined) => new ApiProblem({ status: 400, code: 'x', message: '', param });
-
-  test.each([
-    ['amount', 'amount', true],
-    ['body.amount', 'amount', true],
-    ['body/amount', 'amount', true],
-    ['/amount', 'amount', true],
-    ['/beneficiary/name', 'beneficiary.name', true],
-    ['beneficiary.name', 'beneficiary', true],
-    ['beneficiary', 'beneficiary.name', false],
-    ['amountMax', 'amount', false],
-    [undefined, 'amount', false],
-  ])('a problem with %s belongs to the field %s: %s', (param, field, isShown) => {
-    expect(isAbout(about(param), field)).toBe(isShown);
-  });
-
-  test('without a problem nothing is shown', () => {
-    expect(isAbout(null, 'amount')).toBe(false);
-  });
-
-  test.each([
-    ['url', true],
-    ['eventTypes.0', true],
-    ['/maxConcurrency', true],
-    ['retryProfile', false],
-    [undefined, false],
-  ])('a webhook problem with %s is shown by a field: %s', (param, isShown) => {
-    expect(isShownByField(about(param))).toBe(isShown);
   });
 });
 

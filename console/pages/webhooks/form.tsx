@@ -2,7 +2,7 @@ import { useLimits } from '../../client/capabilities.ts';
 import type { Limits } from '../../client/limits.ts';
 import type { ApiProblem } from '../../client/request.ts';
 import type { Application, RetryProfile, Webhook } from '../../generated/shapes.ts';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { RadioCards } from '../radio-cards.tsx';
 import { EventPicker } from './event-picker.tsx';
 import { HeaderFields, type HeaderRow, headersOf } from './header-fields.tsx';
@@ -82,15 +82,10 @@ export function isComplete(draft: Draft, limits: Limits): boolean {
   return Object.values(missingIn(draft, limits)).every((missing) => missing === undefined);
 }
 
-/** Whether a field shows the problem, so that the dialog does not repeat it. */
-export function isShownByField(problem: ApiProblem | null): boolean {
-  const fields = ['url', 'description', 'eventTypes', 'maxConcurrency', 'headers', 'secret'];
-  return fields.some((field) => isAbout(problem, field));
-}
-
 export interface WebhookFieldsProps {
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
+  /** Only to explain a URL that is not allowed: the fields show the problem. */
   readonly problem: ApiProblem | null;
   /** The names of the headers that the endpoint already has. */
   readonly storedHeaders?: readonly string[];
@@ -108,7 +103,6 @@ export function WebhookFields(props: WebhookFieldsProps) {
       <Field
         label="URL"
         missing={missing.url}
-        problem={problem}
         param="url"
         hint={isInbox ? 'Sandbank hosts this endpoint, so its URL cannot be changed.' : urlHint}
       >
@@ -126,7 +120,7 @@ export function WebhookFields(props: WebhookFieldsProps) {
         />
       </Field>
       {problem?.code === 'webhook_url_not_allowed' ? <NotAllowed /> : null}
-      <Field label="Description" isOptional problem={problem} param="description">
+      <Field label="Description" isOptional param="description">
         <Input
           maxLength={limits.descriptionLengthMax}
           placeholder="Order service, staging"
@@ -137,18 +131,18 @@ export function WebhookFields(props: WebhookFieldsProps) {
       <EventPicker
         value={draft.eventTypes}
         onChange={(eventTypes) => set({ eventTypes })}
-        error={isAbout(problem, 'eventTypes') ? problem?.message : undefined}
+        param="eventTypes"
         missing={missing.eventTypes}
       />
       <RadioCards
         legend="Retry schedule"
+        param="retryProfile"
         value={draft.retryProfile}
         onChange={(retryProfile) => set({ retryProfile })}
         options={useRetrySchedules()}
       />
       <Field
         label="Concurrent requests"
-        problem={problem}
         param="maxConcurrency"
         missing={missing.maxConcurrency}
         hint="With 1, first attempts are sent in event order."
@@ -164,7 +158,6 @@ export function WebhookFields(props: WebhookFieldsProps) {
         rows={draft.headers}
         storedNames={storedHeaders}
         onChange={(headers) => set({ headers })}
-        problem={problem}
       />
     </>
   );

@@ -1,9 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { useLimits } from '../../client/capabilities.ts';
-import type { ApiProblem } from '../../client/request.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
-import { Field, Input, isAbout } from '../../parts/field.tsx';
-import { Prose } from '../../parts/prose.tsx';
+import { Field, FieldProblem, Input } from '../../parts/field.tsx';
 
 /** One header in a form; `key` is its React key. */
 export interface HeaderRow {
@@ -23,11 +21,10 @@ export interface HeaderFieldsProps {
   readonly rows: readonly HeaderRow[] | null;
   readonly storedNames: readonly string[];
   readonly onChange: (rows: readonly HeaderRow[] | null) => void;
-  readonly problem: ApiProblem | null;
 }
 
 /** Headers that are sent with every attempt. Values are write-only, so a change replaces all of them. */
-export function HeaderFields({ rows, storedNames, onChange, problem }: HeaderFieldsProps) {
+export function HeaderFields({ rows, storedNames, onChange }: HeaderFieldsProps) {
   const limits = useLimits();
   const isFull = rows !== null && rows.length >= (limits.webhookHeadersMax ?? Number.POSITIVE_INFINITY);
   const change = (key: number, part: Partial<HeaderRow>) =>
@@ -56,11 +53,7 @@ export function HeaderFields({ rows, storedNames, onChange, problem }: HeaderFie
           onRemove={() => onChange((rows ?? []).filter(({ key }) => key !== row.key))}
         />
       ))}
-      {isAbout(problem, 'headers') ? (
-        <p className="text-sm text-bad">
-          <Prose text={problem?.message ?? ''} />
-        </p>
-      ) : null}
+      <FieldProblem param="headers" label="Custom headers" />
       <div className="flex flex-wrap gap-2">
         {rows === null && storedNames.length > 0 ? (
           <Button size="small" onClick={() => add(storedNames)}>
@@ -95,6 +88,7 @@ function Row({ row, index, onChange, onRemove }: RowProps) {
     <div className="flex items-end gap-2">
       <Field
         label={`Header ${index + 1}`}
+        param={hasName ? `headers.${row.name.trim()}` : null}
         className="min-w-0 flex-2 self-start"
         missing={hasValue && !hasName ? 'Enter a name.' : undefined}
       >
@@ -110,6 +104,7 @@ function Row({ row, index, onChange, onRemove }: RowProps) {
       </Field>
       <Field
         label={`Value ${index + 1}`}
+        param={null}
         className="min-w-0 flex-3 self-start"
         missing={hasName && !hasValue ? 'Enter a value, or remove the header.' : undefined}
       >

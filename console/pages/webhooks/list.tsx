@@ -95,7 +95,7 @@ const bulkActions: readonly BulkAction<Webhook>[] = [
     label: 'Enable',
     done: 'enabled',
     effect: 'Deliveries resume, starting with the held ones.',
-    isAllowed: ({ status }) => status === 'disabled',
+    isAllowed: ({ allowedActions }) => allowedActions.includes('enable'),
     request: ({ id }) => ({ path: `app/developer_api_webhooks/${id}/enable`, body: {} }),
   },
   {
@@ -103,7 +103,7 @@ const bulkActions: readonly BulkAction<Webhook>[] = [
     done: 'disabled',
     isDanger: true,
     effect: 'While a webhook is disabled, its deliveries are held. They are sent when it is enabled again.',
-    isAllowed: ({ status }) => status === 'enabled',
+    isAllowed: ({ allowedActions }) => allowedActions.includes('disable'),
     request: ({ id }) => ({ path: `app/developer_api_webhooks/${id}/disable`, body: {} }),
   },
 ];

@@ -6,7 +6,7 @@ import type { Replay, Webhook } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { inputOfInstant, instantOfInput } from '../../parts/day.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Input, problemOutsideFields } from '../../parts/field.tsx';
+import { Field, Input } from '../../parts/field.tsx';
 import { pluralize } from '../../parts/text.ts';
 import { useToast } from '../../parts/toast.tsx';
 import { RadioCards } from '../radio-cards.tsx';
@@ -74,7 +74,7 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
       formId={formId}
       onSubmit={() => void countMatches()}
       isBusy={dryRun.isBusy}
-      problem={problemOutsideFields(problem, ['from', 'to'])}
+      problem={problem}
       code={run.request(from === '' || to === '' ? undefined : body)}
       footer={
         <>
@@ -109,7 +109,6 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
         <Field
           label={`From (${zoneName()})`}
           missing={from === '' ? 'Enter a time.' : undefined}
-          problem={problem}
           param="from"
         >
           <Input
@@ -118,17 +117,18 @@ export function ReplayWindow({ webhook, onClose, onStarted }: ReplayWindowProps)
             onChange={(event) => setFrom(event.currentTarget.value)}
           />
         </Field>
-        <Field
-          label={`To (${zoneName()})`}
-          missing={to === '' ? 'Enter a time.' : undefined}
-          problem={problem}
-          param="to"
-        >
+        <Field label={`To (${zoneName()})`} missing={to === '' ? 'Enter a time.' : undefined} param="to">
           <Input type="datetime-local" value={to} onChange={(event) => setTo(event.currentTarget.value)} />
         </Field>
       </div>
       <p className="-mt-2 text-sm text-muted">Times are on the application clock.</p>
-      <RadioCards legend="Events to send" value={select} onChange={setSelect} options={selections} />
+      <RadioCards
+        legend="Events to send"
+        param="select"
+        value={select}
+        onChange={setSelect}
+        options={selections}
+      />
       <p
         role="status"
         className={matched === null ? 'sr-only' : 'rounded-md bg-note-soft px-3 py-2 text-note'}

@@ -4,7 +4,6 @@ import { useAllowed } from '../../frame/session.tsx';
 import type { WebhookSecret } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { problemOutsideFields } from '../../parts/field.tsx';
 import { SecretOnce } from '../../parts/secret-once.tsx';
 import { ConfirmPassword } from '../confirm-password.tsx';
 import { useSecretWrite } from '../secret.tsx';
@@ -67,12 +66,11 @@ function RevealSecret({ id, onClose }: { readonly id: string; readonly onClose: 
       submitLabel="Reveal secret"
       onSubmit={() => void reveal.write({ password })}
       isBusy={reveal.isBusy}
-      problem={isWrong ? null : problemOutsideFields(reveal.problem, ['password'])}
+      problem={isWrong ? null : reveal.problem}
     >
       <ConfirmPassword
         value={password}
         onChange={setPassword}
-        problem={reveal.problem}
         error={isWrong ? reveal.problem?.message : undefined}
       />
     </Dialog>

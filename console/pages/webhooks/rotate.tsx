@@ -3,7 +3,7 @@ import { useLimits } from '../../client/capabilities.ts';
 import { useWrite } from '../../client/queries.ts';
 import type { WebhookWithSecret } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, problemOutsideFields, Select } from '../../parts/field.tsx';
+import { Field, Select } from '../../parts/field.tsx';
 import { Time } from '../../parts/time.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { overlapOptions } from '../overlap-options.ts';
@@ -55,17 +55,21 @@ export function RotateSecret({ id, onClose }: { readonly id: string; readonly on
       submitLabel="Rotate secret"
       onSubmit={() => void rotate.write(body)}
       isBusy={rotate.isBusy}
-      problem={problemOutsideFields(rotate.problem, ['secret'])}
+      problem={rotate.problem}
       code={rotate.request({ ...body, ...shownSecret(secret) })}
     >
-      <Field label="Previous secret" hint="In real time, regardless of the application clock.">
+      <Field
+        label="Previous secret"
+        param="overlapSeconds"
+        hint="In real time, regardless of the application clock."
+      >
         <Select
           options={overlapOptions(limits.webhookOverlapSecondsDefault, limits.webhookOverlapSecondsMax)}
           value={overlap}
           onChange={(event) => setChosen(event.currentTarget.value)}
         />
       </Field>
-      <CustomSecretField value={secret} onChange={setSecret} problem={rotate.problem} />
+      <CustomSecretField value={secret} onChange={setSecret} />
     </Dialog>
   );
 }

@@ -1,4 +1,3 @@
-import type { ApiProblem } from '../../client/request.ts';
 import { CodeBlock } from '../../parts/code-block.tsx';
 import { Field, Input } from '../../parts/field.tsx';
 
@@ -28,15 +27,13 @@ export function shownSecret(secret: string): { readonly secret?: string } {
 export interface CustomSecretFieldProps {
   readonly value: string;
   readonly onChange: (value: string) => void;
-  readonly problem: ApiProblem | null;
 }
 
-export function CustomSecretField({ value, onChange, problem }: CustomSecretFieldProps) {
+export function CustomSecretField({ value, onChange }: CustomSecretFieldProps) {
   return (
     <Field
       label="Custom secret"
       isOptional
-      problem={problem}
       param="secret"
       hint="whsec_ and 24 to 64 bytes in base64. Leave empty to generate one."
     >

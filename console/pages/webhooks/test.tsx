@@ -50,6 +50,7 @@ export function TestWebhook({ id, onClose }: { readonly id: string; readonly onC
       }
     >
       <Field
+        param="type"
         label="Event type"
         hint={events.find((event) => event.type === type)?.description ?? 'Sends the example of the type.'}
       >

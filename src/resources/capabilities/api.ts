@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { caseDescriptions, caseNames, severities } from '../../examiner/schema.ts';
 import { retryProfileNames, retryProfiles } from '../../kernel/application-settings.ts';
+import { attemptErrors } from '../../kernel/attempt-errors.ts';
 import type { AnyResource } from '../../kernel/command.ts';
 import { currencies } from '../../kernel/currency.ts';
 import { declineCodes, declines, returnReasons, transferFailures } from '../../kernel/decline.ts';
@@ -98,6 +99,7 @@ function presentCapabilities(
     currencies: currencies.map(({ code, exponent, name }) => ({ code, exponent, name })),
     ledgerReasons: entryReasons,
     retryProfiles: retryProfileNames.map((name) => ({ name, delaysSeconds: retryProfiles[name] })),
+    attemptErrors: Object.values(attemptErrors),
     limits,
   };
 }
@@ -188,6 +190,10 @@ function capabilitiesSchema(types: readonly string[]) {
       }),
       { description: 'How often and when failed webhook deliveries are retried.' },
     ),
+    attemptErrors: Type.Array(Type.Object({ prefix: Type.String(), advice: Type.String() }), {
+      description:
+        'What the `error` of a delivery attempt begins with, and what to check then. The first match applies.',
+    }),
     limits: Type.Record(Type.String(), Type.Integer()),
   });
 }
