@@ -10,7 +10,7 @@ export interface StreamListener {
   readonly onState: (state: StreamState) => void;
 }
 
-/** What tabs tell each other. A tab that opens asks for the state; everything else comes from the tab with the connection. */
+/** The messages between tabs. A new tab asks for the state; everything else is sent by the tab with the connection. */
 type Message = 'ask' | 'change' | StreamState;
 
 const reopenMs = 5_000;

@@ -36,7 +36,10 @@ describeInBrowser('plain http from another machine', () => {
     await other.getByRole('heading', { level: 1, name: /12\.50/ }).waitFor();
     const [created] = await api.list('payments');
     expect(created).toMatchObject({ amount: 1250 });
-    await page.getByRole('link', { name: /payment\.created/ }).first().waitFor();
+    await page
+      .getByRole('link', { name: /payment\.created/ })
+      .first()
+      .waitFor();
     await api.post(`payments/${created?.id}/advance`, { to: 'captured' });
     await other.locator('[aria-current=step]', { hasText: 'Captured' }).waitFor();
     await other.getByRole('button', { name: 'Copy payment id' }).click();
