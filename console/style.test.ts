@@ -96,8 +96,11 @@ const graphics: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-/** Colors that carry no information: lines between rows and around cards, and the layer behind a dialog. */
-const decorative = ['line', 'shade'];
+/**
+ * Colors that carry no information: lines between rows and around cards, the layer behind a dialog, and the shadow at an edge,
+ * where a scroll bar shows the same.
+ */
+const decorative = ['edge', 'line', 'shade'];
 
 const rows = (pairs: Readonly<Record<string, readonly string[]>>) =>
   (['light', 'dark'] as const).flatMap((theme) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { currencies, findCurrency } from './currency.ts';
+import { amountText, currencies, findCurrency } from './currency.ts';
 
 const codes = currencies.map((currency) => currency.code);
 
@@ -58,4 +58,14 @@ describe('findCurrency', () => {
       expect(findCurrency(code)).toBeUndefined();
     },
   );
+});
+
+it.each([
+  [1250n, 'EUR', '12.50 EUR'],
+  [5n, 'EUR', '0.05 EUR'],
+  [0n, 'EUR', '0.00 EUR'],
+  [1250n, 'JPY', '1250 JPY'],
+  [1250n, 'KWD', '1.250 KWD'],
+])('%s minor units of %s are %s', (amount, currency, text) => {
+  expect(amountText(amount, currency)).toBe(text);
 });

@@ -182,6 +182,14 @@ export function findCurrency(code: string): Currency | undefined {
   return byCode.get(code);
 }
 
+/** 1250n, 'EUR' -> '12.50 EUR'. Not for negative amounts. */
+export function amountText(amount: bigint, currency: string): string {
+  const exponent = findCurrency(currency)?.exponent ?? 0;
+  const digits = String(amount).padStart(exponent + 1, '0');
+  const point = digits.length - exponent;
+  return `${digits.slice(0, point)}${exponent === 0 ? '' : `.${digits.slice(point)}`} ${currency}`;
+}
+
 /** Sums have no maximum: a value that a JSON number cannot represent exactly is written as text. */
 export const AnyAmount = Type.Union([Type.Integer(), Type.String({ pattern: '^-?\\d+$' })], {
   description:

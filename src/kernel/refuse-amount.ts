@@ -1,4 +1,4 @@
-import { findCurrency } from './currency.ts';
+import { amountText } from './currency.ts';
 import { type Refusal, refuse } from './errors.ts';
 
 /** What also counts, and the way to request all that is left. */
@@ -24,12 +24,4 @@ export function refuseAmount(
     param: '/amount',
     details: { [what]: Number(amountMax), requested: Number(requested) },
   });
-}
-
-/** 1250n, 'EUR' -> '12.50 EUR'. */
-function amountText(amount: bigint, currency: string): string {
-  const exponent = findCurrency(currency)?.exponent ?? 0;
-  const digits = String(amount).padStart(exponent + 1, '0');
-  const point = digits.length - exponent;
-  return `${digits.slice(0, point)}${exponent === 0 ? '' : `.${digits.slice(point)}`} ${currency}`;
 }

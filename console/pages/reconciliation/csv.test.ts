@@ -47,10 +47,10 @@ test('a report without lines is its header line', async () => {
 });
 
 test('an error response in the middle is thrown, and no partial report is returned', async () => {
-  const error = { code: 'resource_not_found', message: 'There is no report.' };
-  pages.push({ text: 'id\na\n', next: 'c1' }, { text: JSON.stringify({ error }), status: 404 });
+  const error = { code: 'internal_error', message: 'The report could not be read.' };
+  pages.push({ text: 'id\na\n', next: 'c1' }, { text: JSON.stringify({ error }), status: 500 });
   await expect(readReport('2026-10-30', scope, () => undefined)).rejects.toMatchObject({
     ...error,
-    status: 404,
+    status: 500,
   });
 });

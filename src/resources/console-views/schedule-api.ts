@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { decimalText, exponentOf } from '../../../sdk/amount.ts';
+import { amountText } from '../../kernel/currency.ts';
 import { instantToText } from '../../kernel/list.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
 import { component, resource, Time } from '../../kernel/schema.ts';
@@ -53,10 +53,6 @@ const ScheduleSchema = resource('schedule', ['ok'], {
   isMore: Type.Boolean({ description: 'Whether there are more: counting stops at a maximum.' }),
 });
 
-function money(amount: bigint, currency: string): string {
-  return `${decimalText(String(amount), exponentOf(currency))} ${currency}`;
-}
-
 function itemOf(kind: Item['kind'], id: string, due: Due | null, label: string): readonly Item[] {
   // A timer that is about to be rewritten: its record has moved and waits for nothing.
   return due === null ? [] : [{ at: due.at, kind, id, action: due.action, label }];
@@ -80,10 +76,14 @@ async function timerItems(
     findRecords<TransferRow>(reader, orgId, 'transfer', idsOf('transfer')),
   ]);
   return [
-    ...payments.flatMap((row) => itemOf('payment', row.id, paymentDue(row), money(row.amount, row.currency))),
-    ...disputes.flatMap((row) => itemOf('dispute', row.id, disputeDue(row), money(row.amount, row.currency))),
+    ...payments.flatMap((row) =>
+      itemOf('payment', row.id, paymentDue(row), amountText(row.amount, row.currency)),
+    ),
+    ...disputes.flatMap((row) =>
+      itemOf('dispute', row.id, disputeDue(row), amountText(row.amount, row.currency)),
+    ),
     ...transfers.flatMap((row) =>
-      itemOf('transfer', row.id, transferDue(row), money(row.sourceAmount, row.sourceCurrency)),
+      itemOf('transfer', row.id, transferDue(row), amountText(row.sourceAmount, row.sourceCurrency)),
     ),
   ];
 }

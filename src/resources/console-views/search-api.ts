@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { decimalText, exponentOf } from '../../../sdk/amount.ts';
+import { amountText } from '../../kernel/currency.ts';
 import { isId } from '../../kernel/ids.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { ConsoleRoute } from '../../kernel/route.ts';
@@ -52,9 +52,6 @@ export const searchRoutes: readonly ConsoleRoute[] = [
 ];
 
 function hitOf({ amount, currency, title, ...hit }: FoundRecord) {
-  const money =
-    amount === null || currency === null
-      ? null
-      : `${decimalText(String(amount), exponentOf(currency))} ${currency}`;
+  const money = amount === null || currency === null ? null : amountText(amount, currency);
   return { ...hit, title: [money, title].filter((part) => part !== null).join(' ') };
 }
