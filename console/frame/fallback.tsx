@@ -1,5 +1,6 @@
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
-import { asProblem } from '../client/request.ts';
+import { useState } from 'react';
+import { asProblem, get } from '../client/request.ts';
 import { buttonClass } from '../parts/button.tsx';
 import { EmptyState } from '../parts/empty-state.tsx';
 import { ProblemBanner } from '../parts/problem.tsx';
@@ -35,11 +36,20 @@ export function NotFound() {
   );
 }
 
-/** A page that threw while rendering. After a server update the old modules are gone: reloading fixes it. */
+/**
+ * A page that threw while rendering, or whose module could not be loaded. After a server update the old modules are gone:
+ * reloading fixes it. A window that is reloaded while the server does not respond would show an error of the browser.
+ */
 export function ErrorPage({ error }: ErrorComponentProps) {
+  const [problem, setProblem] = useState(() => asProblem(error));
+  const retry = () =>
+    get('session').then(
+      () => location.reload(),
+      (cause: unknown) => setProblem(asProblem(cause)),
+    );
   return (
     <div className="mx-auto max-w-lg pt-16">
-      <ProblemBanner problem={asProblem(error)} onRetry={() => location.reload()} />
+      <ProblemBanner problem={problem} onRetry={() => void retry()} />
     </div>
   );
 }

@@ -7,6 +7,7 @@ import {
   Outlet,
   retainSearchParams,
 } from '@tanstack/react-router';
+import { get } from '../client/request.ts';
 import { PageSkeleton } from '../parts/skeleton.tsx';
 import { ErrorPage, NotFound, NotFoundPage } from './fallback.tsx';
 import { Layout } from './layout.tsx';
@@ -89,7 +90,20 @@ const organization = createRoute({
 
 type Loader = Parameters<typeof lazyRouteComponent>[0];
 const page = (path: string, load: Loader, name: string) =>
-  createRoute({ getParentRoute: () => organization, path, component: lazyRouteComponent(load, name) });
+  createRoute({
+    getParentRoute: () => organization,
+    path,
+    component: lazyRouteComponent(() => load().catch(rethrowUnlessUnreachable), name),
+  });
+
+/**
+ * If a module cannot be loaded, the router reloads the window: after an update of the server the old modules are gone. While
+ * the server does not respond, that would leave the console for an error page of the browser, so the request's error is thrown.
+ */
+async function rethrowUnlessUnreachable(error: unknown): Promise<never> {
+  await get('session');
+  throw error;
+}
 
 const organizationRoutes = [
   page('/', () => import('../pages/overview.tsx'), 'Overview'),

@@ -191,6 +191,23 @@ describeInBrowser('the frame', () => {
     });
   });
 
+  test('a page that is opened while the server does not respond says so, and opens when it responds again', async (context) => {
+    const page = await suite.open(context, 'viewer', 'Keys', 'customers', {
+      ignoreComplaints: /ERR_INTERNET_DISCONNECTED|The server did not respond/,
+    });
+    await page.context().setOffline(true);
+    // With the keyboard, because a pointer loads the page before the click.
+    await navigation(page).getByRole('link', { name: 'Disputes' }).press('Enter');
+    const alert = page.getByRole('main').getByRole('alert');
+    await alert.getByText(/^The server did not respond\./).waitFor();
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await alert.getByText(/^The server did not respond\./).waitFor();
+    await page.context().setOffline(false);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Disputes' }).waitFor();
+    expect(page.url()).toContain('/disputes');
+  });
+
   test('the documentation opens in a new tab', async (context) => {
     const page = await suite.open(context, 'viewer', 'Keys', 'customers');
     const opened = page.context().waitForEvent('page');
