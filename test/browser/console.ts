@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { APIRequestContext, Page } from 'playwright-core';
-import type { TestContext } from 'vitest';
+import { inject, type TestContext } from 'vitest';
 import {
   type BrowserSuite,
   type Credentials,
@@ -10,6 +10,7 @@ import {
   useBrowser,
   waitMs,
 } from '../support/browser.ts';
+import { migratedDatabase } from '../support/postgres.ts';
 import { startServer } from '../support/processes.ts';
 import { type Api, apiOf, type Body } from './api.ts';
 
@@ -42,9 +43,13 @@ export interface ConsoleOptions {
   /** Webhooks of the application, by organization. */
   readonly webhooks?: () => Promise<Readonly<Record<string, readonly object[]>>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Uses a new database on PostgreSQL, for tests that write rows with SQL. */
+  readonly isOnPostgres?: boolean;
 }
 
 export interface Console extends BrowserSuite {
+  /** Empty if the server uses the embedded database. */
+  databaseUrl(): string;
   organization(name: string): Organization;
   /** Opens a page of an organization in a new tab, as a signed-in person. */
   open(
@@ -61,14 +66,16 @@ export interface Console extends BrowserSuite {
 }
 
 /**
- * A server whose organizations share three people. It uses the embedded database: the browser does not see which database
- * the server uses, and `path.test.ts` walks through the console on both.
+ * A server whose organizations share three people. By default it uses the embedded database: the browser does not see which
+ * database the server uses, and `path.test.ts` walks through the console on both.
  */
 export function useConsole({
   organizations,
   webhooks = async () => ({}),
   env = {},
+  isOnPostgres = false,
 }: ConsoleOptions): Console {
+  let databaseUrl = '';
   const states = new Map<PersonName, StorageState>();
   const sessions = new Map<PersonName, ConsoleApi>();
   const found = new Map<string, Organization>();
@@ -88,7 +95,9 @@ export function useConsole({
           },
         ],
       }));
-      return startServer({ dataDir: data, seed: seed({ organizations: content }), env });
+      if (isOnPostgres) databaseUrl = await migratedDatabase(inject('postgresUrl'));
+      const database = isOnPostgres ? { databaseUrl } : { dataDir: data };
+      return startServer({ ...database, seed: seed({ organizations: content }), env });
     },
     prepare: async ({ browser, url }) => {
       await Promise.all(
@@ -116,6 +125,7 @@ export function useConsole({
   };
   // Not spread: the server and the browser are getters.
   return Object.assign(Object.create(suite) as BrowserSuite, {
+    databaseUrl: () => databaseUrl,
     organization: (name: string) => entryOf(found, name),
     session: (who: PersonName) => entryOf(sessions, who),
     open: async (

@@ -303,9 +303,10 @@ describeInBrowser('lists and amounts', () => {
     await api.post(`webhooks/${inbox.id}/test`);
     for (const path of ['events', 'requests', 'audit']) {
       await visit(page, `${id}/${path}`);
-      await page.locator('tbody time').first().waitFor();
+      const shownTimes = page.locator('tbody time').filter({ visible: true });
+      await shownTimes.first().waitFor();
       await untilLoaded(page);
-      const times = await page.locator('tbody time').allInnerTexts();
+      const times = await shownTimes.allInnerTexts();
       expect(times.length, path).toBeGreaterThan(0);
       for (const text of times) expect(text, path).toMatch(/\d\d:\d\d:\d\d/);
     }

@@ -1,19 +1,9 @@
 /** How much the console loads: the scripts of the first pages, and the pages of a list of 100,000 payments. */
 import pg from 'pg';
 import type { BrowserContext, Page } from 'playwright-core';
-import { expect, inject, test, vi } from 'vitest';
-import {
-  describeInBrowser,
-  type StorageState,
-  signIn,
-  untilLoaded,
-  useBrowser,
-  waitMs,
-} from '../support/browser.ts';
-import { migratedDatabase } from '../support/postgres.ts';
-import { startServer } from '../support/processes.ts';
-import { apiOf } from './api.ts';
-import { consoleApiOf, people, useConsole } from './console.ts';
+import { expect, test, vi } from 'vitest';
+import { describeInBrowser, signIn, untilLoaded, waitMs } from '../support/browser.ts';
+import { people, useConsole } from './console.ts';
 
 const scriptBytesMax = 300_000;
 const paymentCount = 100_000;
@@ -141,35 +131,11 @@ describeInBrowser('first load', () => {
 });
 
 describeInBrowser(`a list of ${paymentCount} payments`, () => {
-  const key = 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01';
-  const organization = {
-    name: 'Acme',
-    users: [{ ...people.owner, role: 'owner' }],
-    applications: [
-      { name: 'Web shop', apiKeys: [{ name: 'ci', key, scopes: ['payments:read', 'payments:write'] }] },
-    ],
-  };
-  let databaseUrl = '';
-  let storageState: StorageState;
-  let orgId = '';
-  const suite = useBrowser({
-    start: async ({ seed }) => {
-      databaseUrl = await migratedDatabase(inject('postgresUrl'));
-      return startServer({ databaseUrl, seed: seed({ organizations: [organization] }) });
-    },
-    prepare: async ({ browser, url }) => {
-      const context = await browser.newContext({ baseURL: url });
-      const session = consoleApiOf(context.request);
-      await session.post('session/sign_in', people.owner);
-      storageState = await context.storageState();
-      orgId = ((await session.get('session')).organizations as readonly { id: string }[])[0]?.id ?? '';
-      await context.close();
-    },
-  });
+  const suite = useConsole({ organizations: ['Acme'], isOnPostgres: true });
 
   /** Creates one payment in each of three states, and copies them with other ids and times. */
   async function multiply(database: pg.Client): Promise<void> {
-    const api = apiOf(suite.url, key);
+    const { api } = suite.organization('Acme');
     const states = ['captured', 'pending', 'failed'];
     for (const [index, state] of states.entries()) {
       const { id } = await api.post('payments', { amount: 1250, currency: 'EUR', description: state });
@@ -189,7 +155,7 @@ describeInBrowser(`a list of ${paymentCount} payments`, () => {
   }
 
   test('is shown page by page, forward and by status, and each page reads few rows', async (testContext) => {
-    const database = new pg.Client({ connectionString: databaseUrl });
+    const database = new pg.Client({ connectionString: suite.databaseUrl() });
     await database.connect();
     testContext.onTestFinished(() => database.end());
     await multiply(database);
@@ -206,10 +172,8 @@ describeInBrowser(`a list of ${paymentCount} payments`, () => {
     };
     const before = await rowsRead();
 
-    const { page } = await suite.openTab(testContext, { storageState });
+    const page = await suite.open(testContext, 'owner', 'Acme', 'payments');
     const rows = page.getByRole('table', { name: 'Payments' }).getByRole('row');
-    await page.goto(`/console/${orgId}/payments`, { waitUntil: 'domcontentloaded' });
-    await untilLoaded(page);
     const seen = new Set<string>();
     const shownMs: number[] = [];
     const firstLink = () => rows.nth(1).getByRole('link').first().getAttribute('href');

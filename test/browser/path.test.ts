@@ -241,8 +241,8 @@ for (const kind of ['embedded', 'postgres'] as const)
         await goTo(page, 'Audit');
         await page.getByRole('heading', { name: 'Audit log verified' }).waitFor();
         const rows = page.getByRole('table', { name: 'Audit trail, newest first' });
-        for (const actor of [/Checkout server .*payment/, /Ada Lovelace .*payment/])
-          await rows.getByRole('row', { name: actor }).first().waitFor();
+        for (const entry of [/payment.* Checkout server/, /payment.* Ada Lovelace/])
+          await rows.getByRole('row', { name: entry }).first().waitFor();
       });
 
       await step('sign out, and come back to the requested page after signing in', async () => {
