@@ -8,6 +8,8 @@ export interface AnchorProps {
   readonly to: string;
   readonly search?: Readonly<Record<string, string | undefined>>;
   readonly className?: string;
+  /** The whole text, for a link that may be cut off. */
+  readonly title?: string;
   readonly children: ReactNode;
   readonly onClick?: () => void;
   /** Marks the current page in a menu. */
@@ -15,7 +17,7 @@ export interface AnchorProps {
 }
 
 /** A link to another page of the console; the selected application stays selected. */
-export function Anchor({ to, search, className, children, onClick, isCurrent }: AnchorProps) {
+export function Anchor({ to, search, className, title, children, onClick, isCurrent }: AnchorProps) {
   const { orgId } = useScope();
   const target = to.startsWith('/') ? to : `/${orgId}${to === '' ? '' : `/${to}`}`;
   return (
@@ -23,6 +25,7 @@ export function Anchor({ to, search, className, children, onClick, isCurrent }: 
       to={target}
       {...(search ? { search } : {})}
       {...(onClick ? { onClick } : {})}
+      title={title}
       aria-current={isCurrent ? 'page' : undefined}
       className={
         className ?? 'text-accent underline decoration-accent/40 underline-offset-2 hover:decoration-accent'

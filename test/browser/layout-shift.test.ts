@@ -149,4 +149,33 @@ describeInBrowser('layout shifts while a page loads', () => {
       await expectStable(page, `payments, ${last} last`);
     }
   });
+
+  test('a record does not move when the name of its customer arrives', async (context) => {
+    const api = apiOf(suite.url, key);
+    for (const name of ['Al', 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerk']) {
+      const customer = await api.post('customers', { name });
+      const fields = { customerId: customer.id, reference: 'order-2026-1001' };
+      const payment = await api.post('payments', { amount: 1_250, currency: 'EUR', ...fields });
+      const { page } = await suite.openTab(context, { storageState, viewport: sizes.desktop });
+      await page.addInitScript(observeShifts);
+      let release = () => {};
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(`**/developer_api_customers/${customer.id}`, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.goto(`/console/${ids.acme}/payments/${payment.id}`, { waitUntil: 'domcontentloaded' });
+      const link = page.getByRole('main').locator(`header a[href*="${customer.id}"]`);
+      await link.getByText(customer.id).waitFor();
+      await page.getByRole('heading', { level: 3 }).first().waitFor();
+      await untilStill(page);
+      release();
+      await link.getByText(name).waitFor();
+      await untilLoaded(page);
+      await untilStill(page);
+      await expectStable(page, `a payment of ${name}`);
+    }
+  });
 });

@@ -48,9 +48,9 @@ function Meta({ payment }: { readonly payment: Payment }) {
   const { customerId, reference, description } = payment;
   return (
     <>
-      {customerId === null ? null : <CustomerLink id={customerId} />}
       {reference === null ? null : <span>{reference}</span>}
       <span>{methodText(payment)}</span>
+      {customerId === null ? null : <CustomerLink id={customerId} />}
       {description === null ? null : <span className="basis-full text-ink">{description}</span>}
     </>
   );

@@ -20,8 +20,8 @@ export function TransferDetail() {
       meta={({ beneficiary, customerId, reference }) => (
         <>
           {beneficiary === null ? null : <span>To {beneficiary.name}</span>}
-          {customerId === null ? null : <CustomerLink id={customerId} />}
           {reference === null ? null : <span>{reference}</span>}
+          {customerId === null ? null : <CustomerLink id={customerId} />}
         </>
       )}
       notice={({ failure, allowedActions }) => {
