@@ -27,10 +27,10 @@ const receiver = createServer((request, response) => {
 }).listen(4791, '127.0.0.1');
 
 const seed = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'sandbank-')), 'seed.json');
-const webhooks = ['hook', 'down'].map((name) => ({
-  url: `http://127.0.0.1:4791/${name}`,
-  retryProfile: 'fast',
-}));
+const webhooks = [
+  { url: 'http://127.0.0.1:4791/hook', retryProfile: 'fast' },
+  { url: 'http://127.0.0.1:4791/down', retryProfile: 'fast', eventTypes: ['payment.failed'] },
+];
 const applications = [{ name: 'Storefront', apiKeys: [{ name: 'storefront', key, scopes }], webhooks }];
 fs.writeFileSync(
   seed,

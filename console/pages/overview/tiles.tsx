@@ -87,7 +87,7 @@ export function Tiles({ overview }: { readonly overview: Overview }) {
         hint={
           webhooks.failed === 0
             ? pluralize(attempts, 'attempt')
-            : `${webhooks.failed.toLocaleString('en')} of ${pluralize(attempts, 'attempt')} failed`
+            : `${webhooks.failed.toLocaleString('en')} of ${attempts.toLocaleString('en')} failed`
         }
         trend={{ values: trends.webhookSuccess, max: 1, color: colors.good }}
       />
