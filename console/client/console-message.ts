@@ -2,7 +2,7 @@
  * Errors whose message names a field or header for an API client. The console shows a person what to do instead. Only errors
  * with a fixed message are listed: a message that names the values of the request is more specific.
  */
-const messages: Readonly<Record<string, string>> = {
+export const consoleMessages: Readonly<Record<string, string>> = {
   beneficiary_missing: 'Enter a beneficiary with a name.',
   customer_archived: 'This customer is archived. Choose an active customer, or none.',
   customer_not_found: 'This customer does not exist. Choose another customer, or none.',
@@ -17,6 +17,7 @@ const messages: Readonly<Record<string, string>> = {
 /** The message of an error response for a person. */
 export function consoleMessage(code: string | undefined, message: string): string {
   return (
-    messages[code ?? ''] ?? message.replace(/ Wait as long as Retry-After says,.*$/s, ' Try again later.')
+    consoleMessages[code ?? ''] ??
+    message.replace(/ Wait as long as Retry-After says,.*$/s, ' Try again later.')
   );
 }

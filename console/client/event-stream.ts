@@ -32,6 +32,8 @@ export function followStream(url: string, listener: StreamListener): () => void 
   };
   const lead = () =>
     new Promise<void>((release) => {
+      // The lock may be granted just as the tab stops.
+      if (end.signal.aborted) return release();
       let state: StreamState = 'connecting';
       channel.onmessage = ({ data }: MessageEvent<Message>) => {
         if (data === 'ask') send(state);

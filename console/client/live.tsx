@@ -91,7 +91,7 @@ function useEventStream(onChange: () => void): StreamState {
   const scope = useScope();
   const isVisible = useVisible();
   const [state, setState] = useState<StreamState>('connecting');
-  // True after a connection, or without one for a while: what happened meanwhile was not signalled.
+  // Whether the stream was open or lost before: changes between then and the next `open` were not received.
   const hasMissed = useRef(false);
   useEffect(() => {
     // A hidden tab needs no connection: it is read again when it is shown.

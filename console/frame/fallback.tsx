@@ -38,7 +38,7 @@ export function NotFound() {
 
 /**
  * A page that threw while rendering, or whose module could not be loaded. After a server update the old modules are gone:
- * reloading fixes it. A window that is reloaded while the server does not respond would show an error of the browser.
+ * reloading fixes it. Reloading while the server does not respond would show the browser's own error page.
  */
 export function ErrorPage({ error }: ErrorComponentProps) {
   const [problem, setProblem] = useState(() => asProblem(error));

@@ -30,26 +30,41 @@ function Home() {
   );
 }
 
+type Loader = Parameters<typeof lazyRouteComponent>[0];
+
+/**
+ * If a module cannot be loaded, the router reloads the window: after an update of the server the old modules are gone. While
+ * the server does not respond, that would leave the console for an error page of the browser, so the request's error is thrown.
+ */
+function lazyPage(load: Loader, name: string) {
+  const loadOrExplain = () =>
+    load().catch(async (error: unknown) => {
+      await get('session');
+      throw error;
+    });
+  return lazyRouteComponent(loadOrExplain, name);
+}
+
 const publicRoutes = [
   createRoute({
     getParentRoute: () => root,
     path: 'sign-in',
-    component: lazyRouteComponent(() => import('../pages/sign-in.tsx'), 'SignIn'),
+    component: lazyPage(() => import('../pages/sign-in.tsx'), 'SignIn'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: 'sign-up',
-    component: lazyRouteComponent(() => import('../pages/sign-up.tsx'), 'SignUp'),
+    component: lazyPage(() => import('../pages/sign-up.tsx'), 'SignUp'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: 'invitation/$token',
-    component: lazyRouteComponent(() => import('../pages/invitation.tsx'), 'Invitation'),
+    component: lazyPage(() => import('../pages/invitation.tsx'), 'Invitation'),
   }),
   createRoute({
     getParentRoute: () => root,
     path: 'reset/$token',
-    component: lazyRouteComponent(() => import('../pages/reset.tsx'), 'Reset'),
+    component: lazyPage(() => import('../pages/reset.tsx'), 'Reset'),
   }),
 ];
 
@@ -67,12 +82,12 @@ const accountRoutes = [
   createRoute({
     getParentRoute: () => signedIn,
     path: 'welcome',
-    component: lazyRouteComponent(() => import('../pages/welcome.tsx'), 'Welcome'),
+    component: lazyPage(() => import('../pages/welcome.tsx'), 'Welcome'),
   }),
   createRoute({
     getParentRoute: () => signedIn,
     path: 'account',
-    component: lazyRouteComponent(() => import('../pages/account/page.tsx'), 'Account'),
+    component: lazyPage(() => import('../pages/account/page.tsx'), 'Account'),
   }),
 ];
 
@@ -88,22 +103,8 @@ const organization = createRoute({
   search: { middlewares: [retainSearchParams(['app' as never])] },
 });
 
-type Loader = Parameters<typeof lazyRouteComponent>[0];
 const page = (path: string, load: Loader, name: string) =>
-  createRoute({
-    getParentRoute: () => organization,
-    path,
-    component: lazyRouteComponent(() => load().catch(rethrowUnlessUnreachable), name),
-  });
-
-/**
- * If a module cannot be loaded, the router reloads the window: after an update of the server the old modules are gone. While
- * the server does not respond, that would leave the console for an error page of the browser, so the request's error is thrown.
- */
-async function rethrowUnlessUnreachable(error: unknown): Promise<never> {
-  await get('session');
-  throw error;
-}
+  createRoute({ getParentRoute: () => organization, path, component: lazyPage(load, name) });
 
 const organizationRoutes = [
   page('/', () => import('../pages/overview.tsx'), 'Overview'),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { APIRequestContext, Page } from 'playwright-core';
+import type { APIRequestContext, Locator, Page } from 'playwright-core';
 import { inject, type TestContext } from 'vitest';
 import {
   type BrowserSuite,
@@ -179,6 +179,18 @@ export async function canSignIn({ browser, url }: BrowserSuite, credentials: Cre
   const status = await consoleApiOf(context.request).status('session/sign_in', credentials);
   await context.close();
   return status === 200;
+}
+
+/** Opens a form with the buttons and menu items that lead to it. Without any, the form is part of the page. */
+export async function openForm(page: Page, names: readonly (string | RegExp)[]): Promise<Locator> {
+  for (const name of names) {
+    const button = page.getByRole('button', { name, exact: true });
+    await button
+      .or(page.getByRole('menuitem', { name, exact: true }))
+      .first()
+      .click();
+  }
+  return page.getByRole(names.length === 0 ? 'main' : 'dialog');
 }
 
 /** Opens an address of the console: inside of the console without a full load, which takes half of the time. */

@@ -3,7 +3,7 @@ import type { Locator } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { describeInBrowser, step, untilLoaded } from '../support/browser.ts';
 import { totp } from '../support/visitor.ts';
-import { people, useConsole } from './console.ts';
+import { openForm, people, useConsole } from './console.ts';
 
 interface FormRow {
   /** A path of the organization Acme; `:payment` is the id of a payment. */
@@ -113,14 +113,7 @@ describeInBrowser('forms', () => {
     test(`${form.submit} on ${path} shows what a form lacks, and focuses the first field`, async (context) => {
       const address = path.replace(/:(\w+)/, (_, name: string) => ids.get(name) ?? name);
       const page = await suite.open(context, 'owner', 'Acme', address);
-      for (const name of open) {
-        const button = page.getByRole('button', { name, exact: true });
-        await button
-          .or(page.getByRole('menuitem', { name, exact: true }))
-          .first()
-          .click();
-      }
-      await expectMissing(page.getByRole(open.length === 0 ? 'main' : 'dialog'), form);
+      await expectMissing(await openForm(page, open), form);
     });
 
   test('the forms of signed-out and new people show what they lack, and a later step begins without errors', async (context) => {

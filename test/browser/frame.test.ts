@@ -195,17 +195,28 @@ describeInBrowser('the frame', () => {
     const page = await suite.open(context, 'viewer', 'Keys', 'customers', {
       ignoreComplaints: /ERR_INTERNET_DISCONNECTED|The server did not respond/,
     });
-    await page.context().setOffline(true);
-    // With the keyboard, because a pointer loads the page before the click.
-    await navigation(page).getByRole('link', { name: 'Disputes' }).press('Enter');
-    const alert = page.getByRole('main').getByRole('alert');
-    await alert.getByText(/^The server did not respond\./).waitFor();
-    await alert.getByRole('button', { name: 'Try again' }).click();
-    await alert.getByText(/^The server did not respond\./).waitFor();
-    await page.context().setOffline(false);
-    await alert.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('heading', { level: 1, name: 'Disputes' }).waitFor();
-    expect(page.url()).toContain('/disputes');
+    const expectReopened = async (heading: string) => {
+      const alert = page.getByRole('alert').filter({ hasText: 'The server did not respond.' });
+      await alert.waitFor();
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await alert.waitFor();
+      await page.context().setOffline(false);
+      await alert.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    };
+    await step('a page of the organization', async () => {
+      await page.context().setOffline(true);
+      // With the keyboard, because a pointer loads the page before the click.
+      await navigation(page).getByRole('link', { name: 'Disputes' }).press('Enter');
+      await expectReopened('Disputes');
+      expect(page.url()).toContain('/disputes');
+    });
+    await step('the account', async () => {
+      await page.getByRole('button', { name: /account of/ }).click();
+      await page.context().setOffline(true);
+      await page.getByRole('menuitem', { name: 'Account' }).press('Enter');
+      await expectReopened('Account');
+    });
   });
 
   test('the documentation opens in a new tab', async (context) => {

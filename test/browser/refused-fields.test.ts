@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { describeInBrowser } from '../support/browser.ts';
-import { useConsole } from './console.ts';
+import { openForm, useConsole } from './console.ts';
 
 interface FormRow {
   /** A path of the organization Acme; `:payment` is the id of a payment. */
@@ -249,14 +249,7 @@ describeInBrowser('refused fields', () => {
     test(`${submit} on ${path} names each refused field by its label`, async (context) => {
       const address = path.replace(/:(\w+)/, (_, name: string) => ids.get(name) ?? name);
       const page = await suite.open(context, 'owner', 'Acme', address);
-      for (const name of open) {
-        const button = page.getByRole('button', { name, exact: true });
-        await button
-          .or(page.getByRole('menuitem', { name, exact: true }))
-          .first()
-          .click();
-      }
-      const form = page.getByRole(open.length === 0 ? 'main' : 'dialog');
+      const form = await openForm(page, open);
       await fill(form);
       const refusal = await refuseWrites(page);
       for (const [param, label] of Object.entries(fields)) {

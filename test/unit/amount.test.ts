@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decimalText, exponentOf, parseAmount, parseDecimal } from '../../sdk/amount.ts';
-import { currencies } from '../../src/kernel/currency.ts';
+import { amountText, currencies } from '../../src/kernel/currency.ts';
 
 test('the decimals of every currency are those of the server', () => {
   expect(currencies.map(({ code }) => [code, exponentOf(code)])).toEqual(
     currencies.map(({ code, exponent }) => [code, exponent]),
   );
+});
+
+test('the server writes amounts like the client', () => {
+  for (const { code } of currencies)
+    for (const amount of [0, 5, 1250, 999_999_999_999])
+      expect(amountText(BigInt(amount), code)).toBe(`${decimalText(amount, exponentOf(code))} ${code}`);
 });
 
 describe('parseDecimal', () => {

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
-import { consoleMessage } from '../../console/client/console-message.ts';
+import { consoleMessage, consoleMessages } from '../../console/client/console-message.ts';
+import { consoleErrors } from '../../src/kernel/console-errors.ts';
 import { errorCatalogue } from '../../src/kernel/errors.ts';
 
 const defaultMessage = (code: keyof typeof errorCatalogue) =>
   `${errorCatalogue[code].description} ${errorCatalogue[code].resolution}`;
+
+test('every replaced message is that of an error of the server', () => {
+  const codes = Object.keys({ ...errorCatalogue, ...consoleErrors });
+  for (const code of Object.keys(consoleMessages)) expect(codes).toContain(code);
+});
 
 test('a fixed message of the API names no field or header', () => {
   for (const code of [

@@ -6,7 +6,7 @@ import { id as idSchema, nullable, resource, strict } from '../../kernel/schema.
 import { nextStep } from '../payments/scenario.ts';
 import { paymentsTable } from '../payments/table.ts';
 
-/** A page of a list, and the most rows that the console selects. */
+/** Up to 100 rows of a page, and up to 100 selected ones. */
 const idsMax = 200;
 const NextActionsQuery = strict({ ids: Type.String({ minLength: 1, maxLength: 31 * idsMax }) });
 

@@ -28,7 +28,10 @@ const paymentCounts = (time: TimeBase): Statement => ({
     group by 1, 2, 3 order by 1, 2, 3`,
 });
 
-/** A delivery stores the number of its attempts, so they are counted without reading them. */
+/**
+ * `tries` counts the attempts with an outcome, so they are not read: it leaves out the copies that a fault plan adds and attempts
+ * that a crash interrupted.
+ */
 const deliveryCounts = (time: TimeBase): Statement => ({
   name: `overview_deliveries_${time}`,
   text: `select ${sources[time].bucket} as bucket, t.status, count(*)::integer as count, sum(t.tries)::integer as attempts
