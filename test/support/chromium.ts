@@ -9,7 +9,18 @@ import { canInstallPackages, installPackages } from './apt.ts';
  */
 export type Found = { readonly file: string } | { readonly missing: string };
 
-const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'microsoft-edge'];
+/**
+ * The headless shell comes first: it takes a quarter less time (26 tests: 108 s instead of 149 s). With the whole browser, a
+ * click on a visible button once timed out on a busy machine.
+ */
+const names = [
+  'chromium-headless-shell',
+  'chromium',
+  'chromium-browser',
+  'google-chrome',
+  'google-chrome-stable',
+  'microsoft-edge',
+];
 
 export function findChromium(env: Readonly<Record<string, string | undefined>> = process.env): Found {
   const own = env.SANDBANK_CHROMIUM;
@@ -38,7 +49,10 @@ function ofPlaywright(): string | undefined {
 function install(): string {
   if (!canInstallPackages()) return 'no Chromium was found: install one, or name it in SANDBANK_CHROMIUM';
   process.stderr.write('Installing Chromium for the tests of the console (once, about a minute)...\n');
-  return installPackages(['chromium', 'fonts-dejavu-core']) ?? 'Chromium was installed and is not there';
+  const fonts = 'fonts-dejavu-core';
+  // Derivatives of Debian have only the whole browser.
+  const failed = installPackages(['chromium-headless-shell', fonts]) && installPackages(['chromium', fonts]);
+  return failed ?? 'Chromium was installed and is not there';
 }
 
 function isRunnable(file: string): boolean {
