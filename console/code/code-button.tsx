@@ -1,9 +1,10 @@
 import { Code } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Button } from '../parts/button.tsx';
+import { lazyPart } from '../parts/lazy-part.ts';
 import type { RequestsDialogProps } from './requests-dialog.tsx';
 
-const RequestsDialog = lazy(() => import('./requests-dialog.tsx'));
+const RequestsDialog = lazyPart(() => import('./requests-dialog.tsx'));
 
 type CodeButtonProps = Omit<RequestsDialogProps, 'first' | 'onClose'>;
 

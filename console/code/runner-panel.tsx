@@ -1,8 +1,9 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '../parts/lazy-part.ts';
 import { Skeleton } from '../parts/skeleton.tsx';
 import type { RunnerProps } from './runner.tsx';
 
-const Runner = lazy(async () => ({ default: (await import('./runner.tsx')).Runner }));
+const Runner = lazyPart(async () => ({ default: (await import('./runner.tsx')).Runner }));
 
 /** A request as code with a button that sends it, loaded when it is shown. */
 export function RunnerPanel(props: RunnerProps) {

@@ -1,5 +1,5 @@
 import { Clock3, Play, Snowflake } from 'lucide-react';
-import { lazy, Suspense, useContext, useEffect, useRef, useState } from 'react';
+import { Suspense, useContext, useEffect, useRef, useState } from 'react';
 import { ClockContext, formatInstant, formatStamp, useNow } from '../client/now.ts';
 import { useWrite } from '../client/queries.ts';
 import { postRequest, readRequest } from '../client/request.ts';
@@ -12,6 +12,7 @@ import { instantOfInput } from '../parts/day.ts';
 import { Field, Input } from '../parts/field.tsx';
 import { Form } from '../parts/form.tsx';
 import { FormProblem, FormProblemBanner } from '../parts/form-problem.tsx';
+import { lazyPart } from '../parts/lazy-part.ts';
 import { Popover } from '../parts/popover.tsx';
 import { Progress } from '../parts/progress.tsx';
 import { StatusBadge } from '../parts/status-badge.tsx';
@@ -22,7 +23,7 @@ import { ResetClock } from './reset-clock.tsx';
 import { FastForwardSkeleton } from './schedule/fast-forward-skeleton.tsx';
 import { useAllowed } from './session.tsx';
 
-const FastForward = lazy(() => import('./schedule/fast-forward.tsx'));
+const FastForward = lazyPart(() => import('./schedule/fast-forward.tsx'));
 
 type Advance = { readonly seconds: number } | { readonly to: string };
 

@@ -10,11 +10,12 @@ import {
   Sun,
   UserRound,
 } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useScope } from '../client/scope.ts';
 import { localZoneName, setZone, useZone } from '../client/zone.ts';
 import type { Application } from '../generated/shapes.ts';
 import { IconButton } from '../parts/button.tsx';
+import { lazyPart } from '../parts/lazy-part.ts';
 import { Menu, MenuItem, MenuLabel, MenuRadioGroup, MenuSeparator } from '../parts/menu.tsx';
 import { Popover } from '../parts/popover.tsx';
 import { classes } from '../parts/text.ts';
@@ -25,7 +26,7 @@ import { isOfApplication } from './pages.ts';
 import { signOut, usePerson, useSession } from './session.tsx';
 import { setTheme, type ThemeChoice, useTheme } from './theme.ts';
 
-const Switcher = lazy(() => import('./switcher.tsx'));
+const Switcher = lazyPart(() => import('./switcher.tsx'));
 
 export interface HeaderProps {
   readonly applications: readonly Application[];

@@ -1,7 +1,8 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
+import { lazyPart } from '../parts/lazy-part.ts';
 import type { PaletteProps } from './palette.tsx';
 
-const Palette = lazy(() => import('./palette.tsx'));
+const Palette = lazyPart(() => import('./palette.tsx'));
 
 /** Listens for Ctrl-K and Cmd-K; loads the palette on first use. */
 export function PaletteHost({ isOpen, onOpenChange, onShortcuts }: PaletteProps) {

@@ -1,9 +1,10 @@
 import { Navigate, useLocation } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import type { Session } from '../generated/shapes.ts';
+import { lazyPart } from '../parts/lazy-part.ts';
 import { SessionContext, useSession } from './session.tsx';
 
-const SessionEnded = lazy(() => import('../pages/account/session-ended.tsx'));
+const SessionEnded = lazyPart(() => import('../pages/account/session-ended.tsx'));
 
 /**
  * Renders its children for a signed-in person; others sign in and then return to this page. If the session ends while the page is

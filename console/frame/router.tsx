@@ -7,7 +7,7 @@ import {
   Outlet,
   retainSearchParams,
 } from '@tanstack/react-router';
-import { get } from '../client/request.ts';
+import { loadModule } from '../client/load-module.ts';
 import { PageSkeleton } from '../parts/skeleton.tsx';
 import { ErrorPage, NotFound, NotFoundPage } from './fallback.tsx';
 import { Layout } from './layout.tsx';
@@ -37,12 +37,7 @@ type Loader = Parameters<typeof lazyRouteComponent>[0];
  * the server does not respond, that would leave the console for an error page of the browser, so the request's error is thrown.
  */
 function lazyPage(load: Loader, name: string) {
-  const loadOrExplain = () =>
-    load().catch(async (error: unknown) => {
-      await get('session');
-      throw error;
-    });
-  return lazyRouteComponent(loadOrExplain, name);
+  return lazyRouteComponent(() => loadModule(load), name);
 }
 
 const publicRoutes = [

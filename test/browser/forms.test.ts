@@ -208,6 +208,23 @@ describeInBrowser('forms', () => {
     await expectMissing(main, { submit: 'Change password', field: 'New password' });
   });
 
+  test('metadata with a value but no name is not sent without it', async (context) => {
+    const page = await suite.open(context, 'developer', 'Acme', 'customers');
+    const form = await openForm(page, ['Create customer']);
+    await form.getByLabel('Name', { exact: true }).fill('Grace');
+    await form.getByRole('button', { name: 'Add line' }).click();
+    await form.getByLabel('Metadata, value 1').fill('17');
+    await form.getByRole('button', { name: 'Create customer' }).click();
+    const name = form.getByLabel('Metadata, name 1');
+    await name.and(form.locator('[aria-invalid=true]:focus')).waitFor();
+    await form.getByText('Line 1 needs a name.').waitFor();
+    await name.fill('order');
+    await form.getByRole('button', { name: 'Create customer' }).click();
+    await form.waitFor({ state: 'detached' });
+    const [customer] = await suite.organization('Acme').api.list('customers');
+    expect(customer).toMatchObject({ name: 'Grace', metadata: { order: '17' } });
+  });
+
   test('an invalid field of another form of the page does not take the focus', async (context) => {
     const page = await suite.open(context, 'owner', 'Acme', '../account');
     const main = page.getByRole('main');

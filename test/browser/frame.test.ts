@@ -22,7 +22,7 @@ const longName = 'Coffee Roasters of the North';
 
 describeInBrowser('the frame', () => {
   const suite = useConsole({
-    organizations: ['Shortcuts', 'Palette', 'Badges', 'Json', 'Switcher', 'Keys', 'Actions', longName],
+    organizations: ['Two', 'Shortcuts', 'Palette', 'Badges', 'Json', 'Switcher', 'Keys', 'Actions', longName],
   });
   const navigation = (page: Page) => page.getByRole('navigation', { name: 'Main' });
 
@@ -217,6 +217,13 @@ describeInBrowser('the frame', () => {
       await page.getByRole('menuitem', { name: 'Account' }).press('Enter');
       await expectReopened('Account');
     });
+    await step('a part of a page', async () => {
+      await page.goBack();
+      await untilLoaded(page);
+      await page.context().setOffline(true);
+      await page.keyboard.press('Control+k');
+      await expectReopened('Disputes');
+    });
   });
 
   test('the documentation opens in a new tab', async (context) => {
@@ -333,6 +340,21 @@ describeInBrowser('the frame', () => {
     const onKeys = await read();
     expect(onKeys.title).toBeNull();
     expect(onKeys.colour).not.toBe(onPayments.colour);
+  });
+
+  test('the page Applications promises only what an application has of its own', async (context) => {
+    const { api } = suite.organization('Two');
+    const page = await suite.open(context, 'developer', 'Two', 'applications');
+    await page.getByText('Each application has its own API keys, webhooks, settings and clock.').waitFor();
+    await page.getByRole('button', { name: 'Create application' }).click();
+    const form = page.getByRole('dialog', { name: 'Create application' });
+    await form.getByText('Records and the ledger belong to the organization.').waitFor();
+    await form.getByLabel('Name').fill('Second');
+    await form.getByRole('button', { name: 'Create application' }).click();
+    await page.getByRole('button', { name: /^Organization and application: .*Second/ }).waitFor();
+    await api.post('payments', { amount: 4321, currency: 'EUR', reference: 'of-the-first' });
+    await navigation(page).getByRole('link', { name: 'Payments', exact: true }).click();
+    await page.getByRole('row', { name: /of-the-first/ }).waitFor();
   });
 
   test('the sidebar counts open disputes, active faults and webhooks that failed', async (context) => {

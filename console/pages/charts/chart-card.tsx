@@ -1,6 +1,7 @@
 import { ChartColumn, Table2 } from 'lucide-react';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { IconButton } from '../../parts/button.tsx';
+import { lazyPart } from '../../parts/lazy-part.ts';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { classes } from '../../parts/text.ts';
 import { ChartTable } from './chart-table.tsx';
@@ -8,7 +9,7 @@ import type { PlotProps } from './plot.tsx';
 import { Swatch } from './swatch.tsx';
 
 // Recharts is larger than the rest of the console: load it with the first chart.
-const Plot = lazy(() => import('./plot.tsx'));
+const Plot = lazyPart(() => import('./plot.tsx'));
 
 export interface ChartFrameProps {
   readonly title: string;

@@ -1,7 +1,7 @@
-import { lazy } from 'react';
 import { exponentOf } from '../../client/amount.ts';
 import type { Overview } from '../../generated/shapes.ts';
 import { Select } from '../../parts/field.tsx';
+import { lazyPart } from '../../parts/lazy-part.ts';
 import { toneOf } from '../../parts/status-badge.tsx';
 import { pluralize, sentenceCase } from '../../parts/text.ts';
 import { ChartCard, ChartFrame } from '../charts/chart-card.tsx';
@@ -17,7 +17,7 @@ import {
   webhookPoints,
 } from './statistics.ts';
 
-const CategoryBars = lazy(() => import('../charts/category-bars.tsx'));
+const CategoryBars = lazyPart(() => import('../charts/category-bars.tsx'));
 
 interface ChartProps {
   readonly overview: Overview;

@@ -11,7 +11,7 @@ import {
   type Resource,
 } from './action-draft.ts';
 import { beneficiaryOf } from './beneficiary-fields.tsx';
-import { recordOf, rowsOf } from './rows.tsx';
+import { recordOf, rowsOf, rowsProblem } from './rows.tsx';
 import { scenarioOf } from './scenario-field.tsx';
 
 const filled: ActionDraft = {
@@ -213,9 +213,36 @@ describe('rows', () => {
   test('become an object with trimmed names and unchanged values', () => {
     expect(recordOf(filled.rows)).toEqual({ order: ' 17 ' });
   });
-  test('without a name are omitted', () => {
+  test('that are empty are omitted', () => {
     expect(recordOf([])).toBeUndefined();
-    expect(recordOf([{ key: 0, name: '  ', value: 'x' }])).toBeUndefined();
+    expect(recordOf([{ key: 0, name: '  ', value: '' }])).toBeUndefined();
+  });
+  test.each([
+    [
+      [
+        ['a', '1'],
+        ['  ', 'x'],
+      ],
+      { key: 1, text: 'Line 2 needs a name.' },
+    ],
+    [
+      [
+        ['a', '1'],
+        [' a ', '2'],
+      ],
+      { key: 1, text: 'Another line is named “a” already.' },
+    ],
+    [
+      [
+        ['a', ''],
+        ['', ''],
+        ['b', '1'],
+        ['', ''],
+      ],
+      null,
+    ],
+  ] as const)('%j have the problem %j', (lines, problem) => {
+    expect(rowsProblem(lines.map(([name, value], key) => ({ key, name, value })))).toEqual(problem);
   });
   test.each([{}, { a: '1' }, { a: '', 'b c': '2' }])('of %j become the same object again', (record) => {
     expect(recordOf(rowsOf(record)) ?? {}).toEqual(record);

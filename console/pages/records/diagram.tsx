@@ -1,13 +1,14 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { useRead } from '../../client/queries.ts';
 import type { StateMachine, StateMachines } from '../../generated/shapes.ts';
 import { Dialog } from '../../parts/dialog.tsx';
+import { lazyPart } from '../../parts/lazy-part.ts';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
 import { type AllowedAction, allowedActions } from './machine.ts';
 import type { Path } from './timeline-groups.ts';
 
-const Drawing = lazy(() => import('./drawing.tsx'));
+const Drawing = lazyPart(() => import('./drawing.tsx'));
 
 export interface DiagramProps {
   /** 'payment', 'refund', 'dispute' or 'transfer'. */

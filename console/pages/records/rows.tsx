@@ -1,7 +1,9 @@
 import { Plus, X } from 'lucide-react';
+import { useId } from 'react';
 import { useLimits } from '../../client/capabilities.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { FieldProblem } from '../../parts/field.tsx';
+import { useMissing } from '../../parts/form.tsx';
 
 /** One line of metadata or evidence in a form; `key` is its React key. */
 export interface Row {
@@ -23,7 +25,19 @@ export function rowsOf(record: Readonly<Record<string, string>> | null): readonl
   return Object.entries(record ?? {}).map(([name, value], key) => ({ key, name, value }));
 }
 
-/** The entered lines as an object, or undefined if there are none. Lines without a name are omitted. */
+/** Why the lines are not an object: the first value without a name, or the first name that another line has already. */
+export function rowsProblem(rows: readonly Row[]): { readonly key: number; readonly text: string } | null {
+  const names = new Set<string>();
+  for (const [index, { key, name, value }] of rows.entries()) {
+    const trimmed = name.trim();
+    if (trimmed === '' && value !== '') return { key, text: `Line ${index + 1} needs a name.` };
+    if (names.has(trimmed)) return { key, text: `Another line is named “${trimmed}” already.` };
+    if (trimmed !== '') names.add(trimmed);
+  }
+  return null;
+}
+
+/** The entered lines as an object, or undefined if there are none. Empty lines are omitted. */
 export function recordOf(rows: readonly Row[]): Record<string, string> | undefined {
   const named = rows.filter(({ name }) => name.trim() !== '');
   if (named.length === 0) return undefined;
@@ -37,6 +51,9 @@ export function Rows({ label, hint, rows, onChange, param }: RowsProps) {
     param === 'metadata'
       ? [limits.metadataKeysMax, limits.metadataValueLengthMax]
       : [limits.evidenceKeysMax, limits.evidenceValueLengthMax];
+  const id = useId();
+  const problem = rowsProblem(rows);
+  const shownProblem = useMissing(problem?.text);
   const change = (key: number, part: Partial<Row>) =>
     onChange(rows.map((row) => (row.key === key ? { ...row, ...part } : row)));
   const add = () =>
@@ -54,6 +71,9 @@ export function Rows({ label, hint, rows, onChange, param }: RowsProps) {
             placeholder="Name"
             maxLength={limits.metadataKeyLengthMax}
             value={row.name}
+            {...(shownProblem !== undefined && row.key === problem?.key
+              ? { 'aria-invalid': true, 'aria-describedby': `${id}-error` }
+              : {})}
             onChange={(event) => change(row.key, { name: event.currentTarget.value })}
             className="control min-w-0 flex-2"
           />
@@ -72,7 +92,13 @@ export function Rows({ label, hint, rows, onChange, param }: RowsProps) {
           />
         </div>
       ))}
-      <FieldProblem param={param} label={label} />
+      {shownProblem === undefined ? (
+        <FieldProblem param={param} label={label} />
+      ) : (
+        <p id={`${id}-error`} className="text-sm text-bad">
+          {shownProblem}
+        </p>
+      )}
       {rowsMax === undefined || rows.length < rowsMax ? (
         <div>
           <Button size="small" icon={<Plus aria-hidden size={14} />} onClick={add}>

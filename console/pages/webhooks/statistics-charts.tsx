@@ -1,7 +1,7 @@
-import { lazy } from 'react';
 import { useFilters } from '../../client/filters.ts';
 import { useRead } from '../../client/queries.ts';
 import type { WebhookStatistics } from '../../generated/shapes.ts';
+import { lazyPart } from '../../parts/lazy-part.ts';
 import { ProblemBanner } from '../../parts/problem.tsx';
 import { SegmentedControl } from '../../parts/segmented-control.tsx';
 import { Skeleton } from '../../parts/skeleton.tsx';
@@ -19,7 +19,7 @@ import {
   totalsOf,
 } from './statistics.ts';
 
-const CategoryBars = lazy(() => import('../charts/category-bars.tsx'));
+const CategoryBars = lazyPart(() => import('../charts/category-bars.tsx'));
 
 const attemptSeries: readonly Series[] = [
   { key: 'succeeded', label: 'Succeeded', mark: 'bar', color: colors.good, stack: 'attempts' },
