@@ -342,7 +342,7 @@ describeInBrowser('the frame', () => {
     expect(onKeys.colour).not.toBe(onPayments.colour);
   });
 
-  test('the page Applications promises only what an application has of its own', async (context) => {
+  test('the page Applications promises only what each application really has', async (context) => {
     const { api } = suite.organization('Two');
     const page = await suite.open(context, 'developer', 'Two', 'applications');
     await page.getByText('Each application has its own API keys, webhooks, settings and clock.').waitFor();

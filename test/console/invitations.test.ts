@@ -70,7 +70,7 @@ describe.each(databaseKinds)('invitations on %s', (kind) => {
     const listed = await acme.admin.get(`${acme.orgId}/invitations`);
     expect(listed.body.data.map(({ id }) => id)).toContain(created.body.id);
     expect(listed.text).not.toContain(token);
-    expect(listed.text).not.toContain('hash');
+    expect(listed.text).not.toMatch(/hash\w*":/i);
     const shown = await preview(token);
     expect(shown.body).toMatchObject({
       ...{ object: 'invitation', status: 'pending', role: 'viewer', email: 'new@example.test' },
