@@ -58,11 +58,20 @@ async function post(where, body) {
   return answer.json();
 }
 
+/** As root on Debian, the tests install only the headless shell. */
+function systemBrowser() {
+  const files = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'];
+  const file = files.find((one) => fs.existsSync(one));
+  if (file === undefined)
+    throw new Error('No Chromium was found: install one, or name it in SANDBANK_CHROMIUM.');
+  return file;
+}
+
 try {
   fs.mkdirSync(folder, { recursive: true });
   const shown = await fill();
   const browser = await chromium.launch({
-    executablePath: process.env.SANDBANK_CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.SANDBANK_CHROMIUM ?? systemBrowser(),
     args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   const desktop = { viewport: { width: 1280, height: 800 } };

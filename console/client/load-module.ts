@@ -1,8 +1,8 @@
 import { get } from './request.ts';
 
 /**
- * Loads a module of the console. If that fails while the server does not respond, throws the error of a request, which says so: browsers
- * report only that a module was not loaded.
+ * Loads a module of the console. If that fails because the server does not respond, throws the error of a request, which says so:
+ * the browser's error says only that the module could not be loaded.
  */
 export async function loadModule<Module>(load: () => Promise<Module>): Promise<Module> {
   try {

@@ -7,12 +7,8 @@ const reason = 'A part of this page could not be loaded. If the server was updat
 
 /** A part of a page that is loaded when it is shown for the first time. Needs a `Suspense` around it. */
 export function lazyPart<Props>(load: Loader<Props>): LazyExoticComponent<ComponentType<Props>> {
-  const loadOrExplain = async () => {
-    try {
-      return await load();
-    } catch (cause) {
-      throw new Error(reason, { cause });
-    }
+  const explain = (cause: unknown) => {
+    throw new Error(reason, { cause });
   };
-  return lazy(() => loadModule(loadOrExplain));
+  return lazy(() => loadModule(() => load().catch(explain)));
 }

@@ -70,7 +70,8 @@ describe.each(databaseKinds)('invitations on %s', (kind) => {
     const listed = await acme.admin.get(`${acme.orgId}/invitations`);
     expect(listed.body.data.map(({ id }) => id)).toContain(created.body.id);
     expect(listed.text).not.toContain(token);
-    expect(listed.text).not.toMatch(/hash\w*":/i);
+    // Without ids, whose random letters can spell anything.
+    expect(listed.text.replaceAll(/[a-z]+_[0-9a-z]{26}/g, '')).not.toContain('hash');
     const shown = await preview(token);
     expect(shown.body).toMatchObject({
       ...{ object: 'invitation', status: 'pending', role: 'viewer', email: 'new@example.test' },

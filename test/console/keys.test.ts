@@ -391,7 +391,8 @@ describe.each(databaseKinds)('keys and applications on %s', (kind) => {
       const { key: _key, requestId: _requestId, ...shown } = plain;
       expect(answer.body.data[2]).toEqual({ ...shown, lastUsedAt: null, lastUsedIp: null });
       for (const { key } of [plain, revoked, expired]) expect(answer.text).not.toContain(String(key));
-      expect(answer.text).not.toMatch(/hash\w*":/i);
+      // Without ids, whose random letters can spell anything.
+      expect(answer.text.replaceAll(/[a-z]+_[0-9a-z]{26}/g, '')).not.toContain('hash');
     });
 
     test('shows when and from which address each key was last used', async () => {

@@ -230,7 +230,7 @@ describe('rows', () => {
         ['a', '1'],
         [' a ', '2'],
       ],
-      { key: 1, text: 'Another line is named “a” already.' },
+      { key: 1, text: 'An earlier line has the name “a”.' },
     ],
     [
       [

@@ -25,13 +25,13 @@ export function rowsOf(record: Readonly<Record<string, string>> | null): readonl
   return Object.entries(record ?? {}).map(([name, value], key) => ({ key, name, value }));
 }
 
-/** Why the lines are not an object: the first value without a name, or the first name that another line has already. */
+/** The first mistake in the lines: a value without a name, or a name that an earlier line has. */
 export function rowsProblem(rows: readonly Row[]): { readonly key: number; readonly text: string } | null {
   const names = new Set<string>();
   for (const [index, { key, name, value }] of rows.entries()) {
     const trimmed = name.trim();
     if (trimmed === '' && value !== '') return { key, text: `Line ${index + 1} needs a name.` };
-    if (names.has(trimmed)) return { key, text: `Another line is named “${trimmed}” already.` };
+    if (names.has(trimmed)) return { key, text: `An earlier line has the name “${trimmed}”.` };
     if (trimmed !== '') names.add(trimmed);
   }
   return null;
