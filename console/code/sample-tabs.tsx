@@ -32,7 +32,7 @@ export default function SampleTabs({ request, title, action }: SampleTabsProps) 
         <figcaption className="flex min-h-9 items-center gap-3 border-b px-3 text-xs">
           <Tabs.List
             aria-label={`Code: ${title}`}
-            className="flex min-w-0 flex-1 gap-0.5 overflow-x-auto py-1"
+            className="scroll-tabs flex min-w-0 flex-1 gap-0.5 overflow-x-auto py-1"
           >
             {samples.map(({ value, label }) => (
               <Tabs.Trigger

@@ -64,7 +64,7 @@ const columns: readonly Column<AuditEntry>[] = [
   },
   {
     header: 'Request',
-    isMinor: true,
+    isExtra: true,
     cell: ({ requestId }) => <ShortLink id={requestId} />,
   },
 ];

@@ -17,7 +17,10 @@ export interface TabsProps {
 export function Tabs({ label, value, onChange, tabs }: TabsProps) {
   return (
     <RadixTabs.Root value={value} onValueChange={onChange}>
-      <RadixTabs.List aria-label={label} className="scroll-edges flex gap-5 overflow-x-auto border-b">
+      <RadixTabs.List
+        aria-label={label}
+        className="scroll-edges scroll-tabs flex gap-5 overflow-x-auto border-b"
+      >
         {tabs.map((tab) => (
           <RadixTabs.Trigger
             key={tab.value}

@@ -7,7 +7,9 @@ import { afterAll, expect, test, vi } from 'vitest';
 import {
   describeInBrowser,
   phone,
+  pressEscape,
   type StorageState,
+  step,
   untilLoaded,
   untilStill,
   useBrowser,
@@ -177,5 +179,35 @@ describeInBrowser('layout shifts while a page loads', () => {
       await untilStill(page);
       await expectStable(page, `a payment of ${name}`);
     }
+  });
+
+  test('nothing moves when the scrollbar of the window appears, or disappears behind a dialog', async (context) => {
+    const { page } = await suite.openTab(context, { storageState, viewport: { width: 1280, height: 600 } });
+    await page.goto(`/console/${ids.acme}/start`);
+    await untilLoaded(page);
+    await untilStill(page);
+    const account = page.getByRole('button', { name: /account of/, includeHidden: true });
+    const hasScrollbar = () => page.evaluate('document.scrollingElement.scrollHeight > innerHeight');
+    const place = await account.boundingBox();
+    await step('a dialog and a menu', async () => {
+      expect(await hasScrollbar()).toBe(true);
+      await page.keyboard.press('ControlOrMeta+K');
+      await page.getByRole('dialog').waitFor();
+      expect(await account.boundingBox()).toEqual(place);
+      await pressEscape(page.getByRole('dialog'));
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await account.boundingBox()).toEqual(place);
+      await account.click();
+      await page.getByRole('menu').waitFor();
+      expect(await account.boundingBox()).toEqual(place);
+      await pressEscape(page.getByRole('menu'));
+      await page.getByRole('menu').waitFor({ state: 'detached' });
+    });
+    await step('a window in which the page needs no scrollbar', async () => {
+      await page.setViewportSize({ width: 1280, height: 3_000 });
+      await untilStill(page);
+      expect(await hasScrollbar()).toBe(false);
+      expect(await account.boundingBox()).toEqual(place);
+    });
   });
 });

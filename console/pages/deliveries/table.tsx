@@ -75,7 +75,7 @@ const replayColumn: Column<DeliveryWithAttempts> = {
       delivery={delivery}
       size="small"
       variant="ghost"
-      className="relative z-10"
+      className="relative z-10 -mr-2.5"
       label={`Replay ${delivery.eventType}`}
     />
   ),

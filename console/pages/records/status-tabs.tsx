@@ -27,7 +27,7 @@ export function StatusTabs({ kind, status, hasCounts, onChange }: StatusTabsProp
   const { data } = useRead<StatusCounts>('app/counts', { resource: kind });
   const counts = (data?.counts ?? []).filter((one) => one.count > 0 || one.status === status);
   return (
-    <div className="scroll-edges mb-3 flex h-9 gap-4 overflow-x-auto overflow-y-hidden border-b">
+    <div className="scroll-edges scroll-tabs mb-3 flex h-9 gap-4 overflow-x-auto overflow-y-hidden border-b">
       <Tab
         label="All"
         count={hasCounts && data ? totalOf(counts) : undefined}
