@@ -10,7 +10,7 @@ import {
 import { useConsole } from './console.ts';
 
 describeInBrowser('webhook inbox', () => {
-  const suite = useConsole({ organizations: ['Acme', 'Retries', 'Due', 'Viewers'] });
+  const suite = useConsole({ organizations: ['Acme', 'Order', 'Retries', 'Due', 'Viewers'] });
 
   test('one click on the empty list opens it, and a sample payment arrives with its signature verified', async (context) => {
     const page = await suite.open(context, 'developer', 'Acme', 'webhooks');
@@ -38,9 +38,9 @@ describeInBrowser('webhook inbox', () => {
   });
 
   test('a test event and an event of the API appear without a reload, newest first', async (context) => {
-    const { api } = suite.organization('Acme');
+    const { api } = suite.organization('Order');
     await api.post('webhook_inbox');
-    const page = await suite.open(context, 'developer', 'Acme', 'webhooks');
+    const page = await suite.open(context, 'developer', 'Order', 'webhooks');
     await page.getByRole('button', { name: 'Open inbox' }).click();
     const received = page.getByRole('region', { name: 'Received' }).getByRole('listitem');
     await page.getByRole('button', { name: 'Send test event' }).click();

@@ -210,4 +210,21 @@ describeInBrowser('layout shifts while a page loads', () => {
       expect(await account.boundingBox()).toEqual(place);
     });
   });
+
+  test('with reduced motion a hidden page appears at once, not one level after the other', async (context) => {
+    const { page } = await suite.openTab(context, { storageState });
+    await page.goto(`/console/${ids.acme}/payments`);
+    await untilLoaded(page);
+    const deepest = await page.evaluate(`(() => {
+      const main = document.querySelector('main');
+      const cell = main.querySelector('td a, td');
+      const seen = [];
+      for (const visibility of ['hidden', 'visible']) {
+        main.style.visibility = visibility;
+        seen.push(getComputedStyle(cell).visibility);
+      }
+      return seen;
+    })()`);
+    expect(deepest).toEqual(['hidden', 'visible']);
+  });
 });
