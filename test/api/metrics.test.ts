@@ -171,7 +171,7 @@ describe('metrics', () => {
         now() - interval '1 hour' + n * interval '1 millisecond', d.created_at, d.updated_at
       from deliveries d cross join generate_series(1, 12000) n where d.webhook_id = '${body.id}'`);
     await execute(`insert into timers (org_id, id, app_id, resource, due_at)
-      select '${one.orgId}', 'pay_none' || n, '${one.appId}', 'payment', now() + (n - 50) * interval '1 minute'
+      select '${one.orgId}', 'pay_none' || n, '${one.appId}', 'payment', now() + (n - 50.5) * interval '1 minute'
       from generate_series(1, 100) n`);
     const backlog = await backlogs();
     // The queues are counted one by one, each up to the limit.
