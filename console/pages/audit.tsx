@@ -64,7 +64,7 @@ const columns: readonly Column<AuditEntry>[] = [
   },
   {
     header: 'Request',
-    isExtra: true,
+    isMinor: true,
     cell: ({ requestId }) => <ShortLink id={requestId} />,
   },
 ];

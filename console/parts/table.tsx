@@ -230,6 +230,6 @@ function cellClass<Row>(column: Column<Row>): string {
     column.isMinor && 'max-sm:hidden',
     column.isExtra && 'max-xl:hidden',
     column.isDetail && 'max-[90rem]:hidden',
-    column.isWide ? 'w-full max-w-0 min-w-24 truncate xl:min-w-40' : 'whitespace-nowrap',
+    column.isWide ? 'w-full max-w-0 min-w-20 truncate xl:min-w-40' : 'whitespace-nowrap',
   );
 }

@@ -164,7 +164,7 @@ it.each(Object.keys(writes))(
 it('a silent network costs one timeout, not one for each connection', async () => {
   const url = new URL(databaseUrl);
   url.port = String(proxy.port);
-  // Long limits: on a busy machine, queries that get an answer take a while. Only the lost one has a short limit.
+  // Only the lost query has a short limit: on a busy machine the others may take a while.
   const database = openPostgres(url.href, () => undefined, {
     ...LIMITS,
     connectMsMax: 30_000,

@@ -223,7 +223,7 @@ test('secrets are used, each with success and with failure', async () => {
   expect(created.error).toBeUndefined();
   const [, operatorsKey = ''] = /(sbk_sandbox_\w+)/.exec(JSON.stringify(created)) ?? [];
   secrets.set('a key that the operator created', operatorsKey);
-  // The server writes the request log after the responses, and loses what a connection that ends was writing.
+  // The server writes the request log after the responses, and a write is lost when its connection ends.
   await expect
     .poll(async () => (await database.query('select count(*)::integer as n from requests')).rows[0].n)
     .toBeGreaterThan(15);

@@ -197,7 +197,7 @@ export const sharedHost = 'sandbank.test';
 function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: inject('chromium'),
-    // Playwright hides them, but people on Windows and Linux see them: they take 15 pixels.
+    // Playwright hides scrollbars, but on Windows and Linux people see them: they take 15 pixels.
     ignoreDefaultArgs: ['--hide-scrollbars'],
     args: [
       '--no-sandbox',

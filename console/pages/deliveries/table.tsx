@@ -75,6 +75,7 @@ const replayColumn: Column<DeliveryWithAttempts> = {
       delivery={delivery}
       size="small"
       variant="ghost"
+      // The text ends with the column, not the padding.
       className="relative z-10 -mr-2.5"
       label={`Replay ${delivery.eventType}`}
     />
