@@ -1,9 +1,33 @@
-/** After a failed submit, focuses the first invalid field of the form, which may be scrolled out of view. */
-export function focusInvalidField(form: HTMLFormElement | null): void {
-  requestAnimationFrame(() => {
-    const field = form?.querySelector<HTMLElement>('[aria-invalid="true"]');
-    field?.focus({ preventScroll: true });
-    // Centered, so that the error below the field is visible too.
-    field?.scrollIntoView({ block: 'center' });
-  });
+import { type RefObject, useLayoutEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
+
+export interface InvalidFocus {
+  readonly form: RefObject<HTMLFormElement | null>;
+  /** Runs `show`, which makes the fields show their errors, and focuses the first of them. */
+  readonly refuse: (show: () => void) => void;
+}
+
+/**
+ * Moves the focus to the first invalid field of a form after a refused submit: by the page through `refuse`, or by the server,
+ * when `isBusy` ends. Errors and focus change in one task: a moment later, keys or a paste for one field could reach another.
+ */
+export function useInvalidFocus(isBusy: boolean): InvalidFocus {
+  const form = useRef<HTMLFormElement>(null);
+  const wasBusy = useRef(false);
+  useLayoutEffect(() => {
+    if (wasBusy.current && !isBusy) focusInvalidField(form.current);
+    wasBusy.current = isBusy;
+  }, [isBusy]);
+  const refuse = (show: () => void) => {
+    flushSync(show);
+    focusInvalidField(form.current);
+  };
+  return { form, refuse };
+}
+
+function focusInvalidField(form: HTMLFormElement | null): void {
+  // Centered, so that the error below the field is visible too.
+  const field = form?.querySelector<HTMLElement>('[aria-invalid="true"]');
+  field?.focus({ preventScroll: true });
+  field?.scrollIntoView({ block: 'center' });
 }

@@ -10,7 +10,7 @@ import {
   useState,
 } from 'react';
 import type { ApiProblem } from '../client/request.ts';
-import { focusInvalidField } from './focus-invalid-field.ts';
+import { useInvalidFocus } from './focus-invalid-field.ts';
 import { FormProblem } from './form-problem.tsx';
 
 interface FormState {
@@ -48,21 +48,15 @@ export function Form({ onSubmit, isBusy = false, problem, id, className, childre
     }),
     [showsMissing],
   );
-  const form = useRef<HTMLFormElement>(null);
-  const wasBusy = useRef(false);
-  useEffect(() => {
-    if (wasBusy.current && !isBusy) focusInvalidField(form.current);
-    wasBusy.current = isBusy;
-  }, [isBusy]);
+  const { form, refuse } = useInvalidFocus(isBusy);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
     // A double submit has to wait for the first one.
     if (isBusy) return;
-    const isInvalid = invalid.current.size > 0;
-    // Not after a valid submit: a page may clear its fields then, or show the next step in the same form.
-    setShowsMissing(isInvalid);
-    if (isInvalid) return focusInvalidField(form.current);
+    if (invalid.current.size > 0) return refuse(() => setShowsMissing(true));
+    // A page may clear its fields after a valid submit, or show the next step in the same form.
+    setShowsMissing(false);
     onSubmit();
   };
   return (

@@ -77,6 +77,34 @@ const forms: readonly FormRow[] = [
   { path: '../account', open: ['Turn on…'], submit: 'Continue', field: 'Password' },
 ];
 
+/** What the test uses of a page, because tests are compiled without the types of browsers. */
+interface PageWindow {
+  readonly document: { readonly activeElement: { matches(selector: string): boolean } | null };
+  readonly MutationObserver: new (
+    react: () => void,
+  ) => { observe(target: unknown, options: object): void; disconnect(): void };
+}
+
+/**
+ * Resolves with a function that says whether an invalid field had the focus at the moment of the first error below this element. If
+ * it gets the focus a frame later, what a person or a password manager enters meanwhile reaches another field.
+ */
+async function watchFirstError(form: Locator): Promise<() => Promise<boolean>> {
+  const handle = await form.first().evaluateHandle((element) => {
+    const { document, MutationObserver } = element.ownerDocument.defaultView as unknown as PageWindow;
+    const hadFocus = new Promise<boolean>((resolve) => {
+      const observer = new MutationObserver(() => {
+        if (element.querySelector('[aria-invalid=true]') === null) return;
+        observer.disconnect();
+        resolve(document.activeElement?.matches('[aria-invalid=true]') === true);
+      });
+      observer.observe(element, { subtree: true, childList: true, attributeFilter: ['aria-invalid'] });
+    });
+    return { hadFocus };
+  });
+  return () => handle.evaluate(({ hadFocus }) => hadFocus);
+}
+
 /** Submits a form that starts without errors, and expects that the field shows its error and has the focus. */
 async function expectMissing(
   form: Locator,
@@ -89,8 +117,12 @@ async function expectMissing(
   const button = form.getByRole('button', { name: submit, exact: true });
   // The message of a success appears while its button is still busy.
   await expect.poll(() => button.isEnabled()).toBe(true);
+  // Some fields are checked while they are being filled in.
+  const isShown = (await form.locator('[aria-invalid=true]').count()) > 0;
+  const hadFocus = isShown ? undefined : await watchFirstError(form);
   await button.click();
   await form.getByLabel(field, { exact: true }).and(form.locator('[aria-invalid=true]:focus')).waitFor();
+  if (hadFocus) expect(await hadFocus(), `${submit}: error and focus appear together`).toBe(true);
 }
 
 describeInBrowser('forms', () => {

@@ -318,6 +318,7 @@ describeInBrowser('record pages', () => {
       await page.getByLabel('Rate of EUR/USD').fill('1,250');
       await button(page, 'Save changes').click();
       await page.getByText('Ambiguous: enter 1.250 or 1250.').waitFor();
+      await page.getByLabel('Rate of EUR/USD').and(page.locator('[aria-invalid=true]:focus')).waitFor();
       await page.getByLabel('Rate of EUR/USD').fill('1,0842');
       await button(page, 'Save changes').click();
       await page.getByText('Settings saved').waitFor();

@@ -266,6 +266,8 @@ async function saveFailure(test: TestContext, tab: Tab, server: ServerProcess): 
   save('console.txt', [...tab.log, '', 'Complaints:', ...tab.complaints].join('\n'));
   save('server.log', server.logs().slice(-serverLogCharacters));
   try {
+    const error = test.task.result?.errors?.[0];
+    if (error !== undefined) error.message += `\n${await stateOf(tab.page)}`;
     save('page.html', `<!-- ${tab.page.url()} -->\n${await tab.page.content()}`);
     save('screenshot.png', await tab.page.screenshot({ fullPage: true }));
   } catch (error) {
@@ -273,6 +275,22 @@ async function saveFailure(test: TestContext, tab: Tab, server: ServerProcess): 
     save('page-unavailable.txt', String(error));
   }
   process.stderr.write(`"${test.task.name}" failed. Screenshot, messages and server log: ${folder}\n`);
+}
+
+/** What the page shows at the end of a failed test, for the error message: often all that is left of a run. */
+function stateOf(page: Page): Promise<string> {
+  return page.evaluate(`(() => {
+    const texts = (selector, textOf) => [...document.querySelectorAll(selector)].map(textOf).filter(Boolean);
+    const nameOf = (one) => one.getAttribute('aria-label') ?? one.labels?.[0]?.innerText ?? one.innerText ?? '';
+    const line = (one) => one.tagName.toLowerCase() + ' ' + nameOf(one).slice(0, 80);
+    return [
+      'The page at the end: ' + location.pathname,
+      'focus: ' + (document.activeElement === document.body ? 'nothing' : line(document.activeElement)),
+      ...texts('[role=dialog] h2, [role=alertdialog] h2', (one) => 'dialog: ' + one.innerText),
+      ...texts('[aria-invalid=true]', (one) => 'invalid: ' + line(one)),
+      ...texts('[role=alert], [role=status], [aria-live]', (one) => one.innerText && 'says: ' + one.innerText.slice(0, 200)),
+    ].slice(0, 12).join('\\n  ');
+  })()`);
 }
 
 export interface Credentials {

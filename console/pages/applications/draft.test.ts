@@ -175,6 +175,15 @@ describe('validation', () => {
     expect([...(rateRows?.keys() ?? [])]).toEqual(isAccepted ? [] : [4]);
   });
 
+  test.each([
+    ['', 'USD', '', 'pair'],
+    ['EUR', 'EUR', '1', 'pair'],
+    ['EUR', 'USD', '1,250', 'rate'],
+  ])('only the wrong input of a rate from %j to %j of %j is marked: %s', (source, target, rate, field) => {
+    const { rateRows } = fieldErrors({ ...draft, rates: [{ row: 4, source, target, rate }] }, limits);
+    expect(rateRows?.get(4)?.field).toBe(field);
+  });
+
   test('a pair that appears twice is reported at the second row', () => {
     const { rateRows } = fieldErrors({ ...draft, rates: [dollar, pound, { ...dollar, row: 9 }] }, limits);
     expect([...(rateRows?.keys() ?? [])]).toEqual([9]);

@@ -24,8 +24,14 @@ export interface Draft {
   readonly concurrency: string;
 }
 
+export interface RateError {
+  /** Which input of the row is wrong: one of its two currencies, or the rate. */
+  readonly field: 'pair' | 'rate';
+  readonly message: string;
+}
+
 export type FieldErrors = Partial<Record<keyof Draft, string>> & {
-  readonly rateRows?: ReadonlyMap<number, string>;
+  readonly rateRows?: ReadonlyMap<number, RateError>;
 };
 
 export interface Patch {
@@ -144,18 +150,21 @@ function percentageError(basisPointsMax: number, example: string): string {
   return `Enter a percentage${range} with up to two decimals, for example ${example}.`;
 }
 
-function rateErrors(rates: readonly RateRow[]): ReadonlyMap<number, string> {
-  const errors = new Map<number, string>();
+function rateErrors(rates: readonly RateRow[]): ReadonlyMap<number, RateError> {
+  const errors = new Map<number, RateError>();
   const seen = new Set<string>();
   for (const { row, source, target, rate } of rates) {
     const pair = `${source}/${target}`;
-    if (!/^[A-Z]{3}\/[A-Z]{3}$/.test(pair)) errors.set(row, 'Enter two three-letter currency codes.');
-    else if (source === target) errors.set(row, 'Enter two different currencies.');
-    else if (seen.has(pair)) errors.set(row, `Duplicate pair ${pair}.`);
-    else {
-      const parsed = parseRate(rate);
-      if ('problem' in parsed) errors.set(row, parsed.problem);
-    }
+    const parsed = parseRate(rate);
+    const pairProblem = !/^[A-Z]{3}\/[A-Z]{3}$/.test(pair)
+      ? 'Enter two three-letter currency codes.'
+      : source === target
+        ? 'Enter two different currencies.'
+        : seen.has(pair)
+          ? `Duplicate pair ${pair}.`
+          : undefined;
+    if (pairProblem !== undefined) errors.set(row, { field: 'pair', message: pairProblem });
+    else if ('problem' in parsed) errors.set(row, { field: 'rate', message: parsed.problem });
     seen.add(pair);
   }
   return errors;

@@ -4,7 +4,7 @@ import { useCurrencies } from '../../client/capabilities.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Field, FieldProblem, Input } from '../../parts/field.tsx';
-import type { RateRow } from './draft.ts';
+import type { RateError, RateRow } from './draft.ts';
 import type { SectionProps } from './section.ts';
 
 /** FX margin and custom rates. */
@@ -72,7 +72,7 @@ interface RateItemProps {
   readonly rate: RateRow;
   /** The id of the currency datalist. */
   readonly list: string;
-  readonly error: string | undefined;
+  readonly error: RateError | undefined;
   readonly onChange: (part: Partial<RateRow>) => void;
   readonly onRemove: () => void;
 }
@@ -84,10 +84,16 @@ function RateItem({ rate: { source, target, rate }, list, error, onChange, onRem
     isMono: true,
     autoComplete: 'off',
     spellCheck: false,
-    'aria-invalid': error === undefined ? undefined : true,
-    'aria-describedby': error === undefined ? undefined : id,
+    ...(error === undefined ? {} : { 'aria-describedby': id }),
   } as const;
-  const currency = { ...shared, list, maxLength: 3, placeholder: 'EUR', className: 'uppercase' };
+  const currency = {
+    ...shared,
+    ...invalidIn('pair', error),
+    list,
+    maxLength: 3,
+    placeholder: 'EUR',
+    className: 'uppercase',
+  };
   return (
     <li>
       <div className="flex items-center gap-2">
@@ -103,6 +109,7 @@ function RateItem({ rate: { source, target, rate }, list, error, onChange, onRem
         <span className="text-sm text-muted">=</span>
         <Input
           {...shared}
+          {...invalidIn('rate', error)}
           inputMode="decimal"
           placeholder="1.0842"
           aria-label={`Rate of ${pairLabel}`}
@@ -126,9 +133,13 @@ function RateItem({ rate: { source, target, rate }, list, error, onChange, onRem
       </div>
       {error === undefined ? null : (
         <p id={id} className="mt-0.5 text-sm text-bad">
-          {error}
+          {error.message}
         </p>
       )}
     </li>
   );
+}
+
+function invalidIn(field: RateError['field'], error: RateError | undefined) {
+  return error?.field === field ? { 'aria-invalid': true } : {};
 }

@@ -5,7 +5,7 @@ import type { Application } from '../../generated/shapes.ts';
 import { Button } from '../../parts/button.tsx';
 import { Card } from '../../parts/card.tsx';
 import { Field, Input } from '../../parts/field.tsx';
-import { focusInvalidField } from '../../parts/focus-invalid-field.ts';
+import { useInvalidFocus } from '../../parts/focus-invalid-field.ts';
 import { FormProblem, FormProblemBanner } from '../../parts/form-problem.tsx';
 import { useToast } from '../../parts/toast.tsx';
 import { type Draft, draftOf, fieldErrors, type Patch, patchOf } from './draft.ts';
@@ -33,6 +33,7 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
   const errors = fieldErrors(draft, useLimits());
   const isValid = Object.keys(errors).length === 0;
   const isDirty = !isReadOnly && Object.keys(patch).length > 0;
+  const { form, refuse } = useInvalidFocus(save.isBusy);
   const discard = () => {
     setEdits({});
     setSubmitted(false);
@@ -40,10 +41,10 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
   };
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const form = event.currentTarget;
-    setSubmitted(true);
     if (!isDirty) return;
-    if (!isValid || (await save.write(patch)) === undefined) return focusInvalidField(form);
+    if (!isValid) return refuse(() => setSubmitted(true));
+    setSubmitted(true);
+    if ((await save.write(patch)) === undefined) return;
     toast('Settings saved');
     discard();
   };
@@ -54,7 +55,7 @@ export function Settings({ application, isReadOnly }: SettingsProps) {
   };
   return (
     <FormProblem problem={save.problem}>
-      <form onSubmit={(event) => void submit(event)} noValidate>
+      <form ref={form} onSubmit={(event) => void submit(event)} noValidate>
         <fieldset disabled={isReadOnly} className="flex min-w-0 flex-col gap-5">
           <legend className="sr-only">Settings</legend>
           <NameSection {...section} />
