@@ -9,7 +9,8 @@ export interface InvalidFocus {
 
 /**
  * Moves the focus to the first invalid field of a form after a refused submit: by the page through `refuse`, or by the server,
- * when `isBusy` ends. Errors and focus change in one task: a moment later, keys or a paste for one field could reach another.
+ * when `isBusy` ends. The errors and the focus appear in one task: if the focus moved a frame later, what a person or a password
+ * manager enters meanwhile would reach another field.
  */
 export function useInvalidFocus(isBusy: boolean): InvalidFocus {
   const form = useRef<HTMLFormElement>(null);

@@ -285,7 +285,7 @@ function stateOf(page: Page): Promise<string> {
     const line = (one) => one.tagName.toLowerCase() + ' ' + nameOf(one).slice(0, 80);
     return [
       'The page at the end: ' + location.pathname,
-      'focus: ' + (document.activeElement === document.body ? 'nothing' : line(document.activeElement)),
+      'focus: ' + (document.querySelector(':focus') === null ? 'nothing' : line(document.activeElement)),
       ...texts('[role=dialog] h2, [role=alertdialog] h2', (one) => 'dialog: ' + one.innerText),
       ...texts('[aria-invalid=true]', (one) => 'invalid: ' + line(one)),
       ...texts('[role=alert], [role=status], [aria-live]', (one) => one.innerText && 'says: ' + one.innerText.slice(0, 200)),

@@ -25,7 +25,7 @@ export interface Draft {
 }
 
 export interface RateError {
-  /** Which input of the row is wrong: one of its two currencies, or the rate. */
+  /** The wrong part of the row: its two currencies, or the rate. */
   readonly field: 'pair' | 'rate';
   readonly message: string;
 }
@@ -155,16 +155,14 @@ function rateErrors(rates: readonly RateRow[]): ReadonlyMap<number, RateError> {
   const seen = new Set<string>();
   for (const { row, source, target, rate } of rates) {
     const pair = `${source}/${target}`;
-    const parsed = parseRate(rate);
-    const pairProblem = !/^[A-Z]{3}\/[A-Z]{3}$/.test(pair)
-      ? 'Enter two three-letter currency codes.'
-      : source === target
-        ? 'Enter two different currencies.'
-        : seen.has(pair)
-          ? `Duplicate pair ${pair}.`
-          : undefined;
-    if (pairProblem !== undefined) errors.set(row, { field: 'pair', message: pairProblem });
-    else if ('problem' in parsed) errors.set(row, { field: 'rate', message: parsed.problem });
+    const refuse = (field: RateError['field'], message: string) => errors.set(row, { field, message });
+    if (!/^[A-Z]{3}\/[A-Z]{3}$/.test(pair)) refuse('pair', 'Enter two three-letter currency codes.');
+    else if (source === target) refuse('pair', 'Enter two different currencies.');
+    else if (seen.has(pair)) refuse('pair', `Duplicate pair ${pair}.`);
+    else {
+      const parsed = parseRate(rate);
+      if ('problem' in parsed) refuse('rate', parsed.problem);
+    }
     seen.add(pair);
   }
   return errors;

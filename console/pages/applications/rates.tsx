@@ -84,11 +84,12 @@ function RateItem({ rate: { source, target, rate }, list, error, onChange, onRem
     isMono: true,
     autoComplete: 'off',
     spellCheck: false,
-    ...(error === undefined ? {} : { 'aria-describedby': id }),
   } as const;
+  const invalidIn = (field: RateError['field']) =>
+    error?.field === field ? { 'aria-invalid': true, 'aria-describedby': id } : {};
   const currency = {
     ...shared,
-    ...invalidIn('pair', error),
+    ...invalidIn('pair'),
     list,
     maxLength: 3,
     placeholder: 'EUR',
@@ -109,7 +110,7 @@ function RateItem({ rate: { source, target, rate }, list, error, onChange, onRem
         <span className="text-sm text-muted">=</span>
         <Input
           {...shared}
-          {...invalidIn('rate', error)}
+          {...invalidIn('rate')}
           inputMode="decimal"
           placeholder="1.0842"
           aria-label={`Rate of ${pairLabel}`}
@@ -138,8 +139,4 @@ function RateItem({ rate: { source, target, rate }, list, error, onChange, onRem
       )}
     </li>
   );
-}
-
-function invalidIn(field: RateError['field'], error: RateError | undefined) {
-  return error?.field === field ? { 'aria-invalid': true } : {};
 }
