@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { canonicalAddress, familyOf } from '../kernel/networks.ts';
 import { type ResolveHost, resolveHost } from './resolve-host.ts';
 
 /** An address that this server refuses to send to. The delivery history shows its message. */
@@ -35,7 +36,7 @@ export class AddressGuard {
     const problem = this.problemAsWritten(text);
     if (problem !== null || this.#allowsPrivate) return problem;
     const host = hostOf(new URL(text));
-    if (ipaddr.isValid(host)) return null;
+    if (familyOf(host) !== 0) return null;
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, resolveMsMax, null);
@@ -59,7 +60,7 @@ export class AddressGuard {
     if (url.username !== '' || url.password !== '')
       return 'The URL contains credentials. Remove them: every request is signed.';
     const host = hostOf(url);
-    if (this.#allowsPrivate || !ipaddr.isValid(host) || isPublic(host)) return null;
+    if (this.#allowsPrivate || familyOf(host) === 0 || isPublic(host)) return null;
     return refusal(host);
   }
 
@@ -86,7 +87,7 @@ export class AddressGuard {
  * refuse private addresses create this message, and those are shared.
  */
 function refusal(host: string): string {
-  return ipaddr.isValid(host)
+  return familyOf(host) !== 0
     ? `${host} is not a public address, and this server sends only to those.`
     : `${host} does not resolve to a public address, and this server sends only to those.`;
 }
@@ -111,10 +112,15 @@ const providerServices: ReadonlySet<string> = new Set([
   '192.80.8.124',
 ]);
 
-/** Only global unicast is public. Loopback, link-local, metadata, mapped, tunnelled and reserved addresses are private. */
+/**
+ * Only global unicast is public: no loopback, private, link-local, tunnelled or reserved address, and no service of a provider. An
+ * IPv4-mapped address counts as its IPv4 address, because the connection goes there. `ipaddr.isValid` would also accept forms that are
+ * not addresses for a connection, such as 1.0.
+ */
 function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
+  if (familyOf(address) === 0) return false;
+  // `ipaddr.process` would read ::3.0.0.0, as an answer of a name server is written, as 3.0.0.0.
+  const parsed = ipaddr.parse(canonicalAddress(address));
   if (parsed.range() !== 'unicast' || providerServices.has(parsed.toString())) return false;
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
 }

@@ -1,3 +1,5 @@
+import { canonicalAddress } from '../kernel/networks.ts';
+
 /** The server that a webhook URL points to. */
 export interface Destination {
   /** The same for all URLs of one server: the host name, and on loopback also the port. */
@@ -23,12 +25,9 @@ const destinationsMax = 1_000;
 const destinations = new Map<string, Destination>();
 
 function parsedDestination(url: string): Destination {
-  const { hostname, host } = new URL(url);
-  const name = hostname.replace(/\.$/, '');
+  const { hostname, port } = new URL(url);
+  const name = canonicalAddress(hostname.replace(/\.$|^\[|\]$/g, ''));
   const isLoopback =
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === '[::1]' ||
-    /^127(\.\d{1,3}){3}$/.test(name);
-  return { key: isLoopback ? host : name, isLoopback };
+    name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
+  return { key: isLoopback ? `${name} ${port}` : name, isLoopback };
 }

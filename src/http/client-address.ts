@@ -1,6 +1,6 @@
-import { type BlockList, isIP } from 'node:net';
+import type { BlockList } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { isWithin, networkListOf } from '../kernel/networks.ts';
+import { canonicalAddress, familyOf, isWithin, networkListOf } from '../kernel/networks.ts';
 
 /** Proxy chains are shorter. Addresses further left were added by the client and are ignored. */
 const hopsMax = 32;
@@ -29,7 +29,7 @@ export function clientAddressOf(
   forwardedFor: string | readonly string[] | undefined,
   trustedProxies: BlockList | undefined,
 ): string {
-  let address = withoutMapping(peer ?? '');
+  let address = canonicalAddress(peer ?? '');
   if (trustedProxies === undefined || forwardedFor === undefined) return address;
   const hops = [forwardedFor].flat().join(',').split(',').slice(-hopsMax).reverse();
   for (const hop of hops) {
@@ -45,11 +45,5 @@ export function clientAddressOf(
 /** Some proxies append a port. */
 function addressIn(hop: string): string | undefined {
   const bare = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
-  return isIP(bare) === 0 ? undefined : withoutMapping(bare);
-}
-
-/** An IPv4 client of a server that listens on IPv6. */
-function withoutMapping(address: string): string {
-  const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address)?.[1];
-  return mapped !== undefined && isIP(mapped) === 4 ? mapped : address;
+  return familyOf(bare) === 0 ? undefined : canonicalAddress(bare);
 }

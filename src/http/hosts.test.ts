@@ -3,7 +3,7 @@ import { hostCheck } from './hosts.ts';
 
 const check = hostCheck(
   () => 'https://Sandbank.example:8443/path',
-  ['Internal.example', '*.Test.example', '192.0.2.7', 'FD00::7'],
+  ['Internal.example', '*.Test.example', '192.0.2.7', 'FD00:0:0::7'],
 );
 
 test.each<[what: string, host: string | undefined, isServed: boolean]>([
@@ -22,6 +22,9 @@ test.each<[what: string, host: string | undefined, isServed: boolean]>([
   ['an allowed name in capitals', 'INTERNAL.EXAMPLE:80', true],
   ['an allowed IPv4 address', '192.0.2.7', true],
   ['an allowed IPv6 address', '[fd00::7]:4000', true],
+  ['an allowed IPv6 address without abbreviation', '[fd00:0:0:0:0:0:0:7]:4000', true],
+  ['an IPv4 address in brackets', '[192.0.2.7]', false],
+  ['another IPv6 address', '[fd00::8]', false],
   ['an allowed IPv6 address without brackets', 'fd00::7', false],
   ['a name below a wildcard', 'a.test.example', true],
   ['a name two levels below a wildcard', 'a.b.TEST.example:80', true],

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { canonicalAddress, familyOf } from '../kernel/networks.ts';
 
 /** Decides whether a request is meant for this server, by its Host header and the local address of its connection. */
 export type HostCheck = (host: string | undefined, localAddress: string | undefined) => boolean;
@@ -22,16 +22,20 @@ export function hostCheck(publicUrl: () => string, allowed: readonly string[]): 
     const name = nameOf(host);
     if (name === undefined) return false;
     if (names.has(name) || suffixes.some((suffix) => name.endsWith(suffix))) return true;
-    if (localAddress !== undefined && name === bracketed(localAddress.replace(/^::ffff:/, ''))) return true;
+    if (localAddress !== undefined && name === bracketed(localAddress)) return true;
     const address = publicUrl();
     return URL.canParse(address) && nameOf(new URL(address).host) === name;
   };
 }
 
 function nameOf(host: string): string | undefined {
-  return hostPattern.exec(host.toLowerCase())?.[1]?.replace(/\.$/, '');
+  const name = hostPattern.exec(host.toLowerCase())?.[1]?.replace(/\.$/, '');
+  const inner = name?.startsWith('[') ? name.slice(1, -1) : '';
+  return familyOf(inner) === 6 ? bracketed(inner) : name;
 }
 
+/** As browsers write it, also if the configuration abbreviates an IPv6 address in another way. */
 function bracketed(name: string): string {
-  return isIP(name) === 6 ? `[${name.toLowerCase()}]` : name.toLowerCase();
+  const address = canonicalAddress(name);
+  return familyOf(address) === 6 ? `[${address}]` : address.toLowerCase();
 }

@@ -89,7 +89,17 @@ const closeBrace = 0x7d;
 // Matches the longest number prefix. After a minus sign it may be empty, which is not a number.
 const numberPattern = /-?(?:(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)?/y;
 
-const lostFraction = /^-?\d+\.\d*?[1-9]\d*$/;
+/** Whether a number is not an integer: 1.5 and 15e-1 are not, 1.0 and 1.5e1 are. */
+function hasFraction(written: string): boolean {
+  const [mantissa = '', exponent = '0'] = written.toLowerCase().split('e');
+  const [whole = '', fraction = ''] = mantissa.split('.');
+  const digits = whole + fraction;
+  let length = digits.length;
+  // A regular expression would take quadratic time for many zeros.
+  while (length > 0 && digits.charCodeAt(length - 1) === zero) length -= 1;
+  const isZero = length === 0 || digits.slice(0, length) === '-';
+  return !isZero && length - whole.length > Number(exponent);
+}
 
 const escapes = new Map(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }),
@@ -248,7 +258,7 @@ class Reader {
       return this.malformed('a number written like 10, -0.5 or 1e3');
     }
     // A fraction that is lost in the double: a number that is not an integer must not become one.
-    if (written.length > 16 && Number.isInteger(number) && lostFraction.test(written))
+    if (Number.isInteger(number) && /[.eE]/.test(written) && hasFraction(written))
       return this.refuse(inexactNumber);
     // Every double beyond the safe range is an integer or infinite, so one comparison refuses both.
     return Math.abs(number) > Number.MAX_SAFE_INTEGER ? this.refuse(unsafeNumber) : number;

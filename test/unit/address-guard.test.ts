@@ -254,7 +254,9 @@ describe('a host name', () => {
   );
 
   test.each([
-    ...split('127.0.0.1 ::1 10.0.0.1,fd00::1 ::ffff:127.0.0.1 ::ffff:a9fe:a9fe 64:ff9b::7f00:1'),
+    ...split(
+      '127.0.0.1 ::1 10.0.0.1,fd00::1 ::ffff:127.0.0.1 ::ffff:a9fe:a9fe 64:ff9b::7f00:1 ::3.0.0.0 1.0',
+    ),
     ...['fe80::1%eth0', '0.0.0.0', 'not an address', ''],
   ])('that resolves to %s is rejected when it is saved and when it is connected to', async (addresses) => {
     const guard = strict(resolving({ 'shop.test': addresses.split(',') }));
