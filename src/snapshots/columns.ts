@@ -4,6 +4,8 @@ import { snapshotTables } from './format.ts';
 export interface SnapshotColumn {
   readonly name: string;
   readonly isText: boolean;
+  /** The type of its values in a snapshot, as `row_to_json` writes them; `any` for JSON. */
+  readonly jsonType: 'string' | 'number' | 'boolean' | 'array' | 'any';
   /** Rows may omit the column: it has a default, or is nullable. */
   readonly isOptional: boolean;
 }
@@ -24,8 +26,10 @@ export async function readShapes(connection: Connection): Promise<ReadonlyMap<st
     {
       name: '',
       text: `select c.relname::text as "table", a.attname::text as name, a.atttypid = 'text'::regtype as "isText",
+          case when ty.typname in ('json', 'jsonb') then 'any' when ty.typcategory = 'N' then 'number'
+            when ty.typcategory = 'B' then 'boolean' when ty.typcategory = 'A' then 'array' else 'string' end as "jsonType",
           a.atthasdef or not a.attnotnull as "isOptional", array_position(i.indkey::int2[], a.attnum) as "keyPosition"
-        from pg_class c join pg_attribute a on a.attrelid = c.oid
+        from pg_class c join pg_attribute a on a.attrelid = c.oid join pg_type ty on ty.oid = a.atttypid
         join pg_index i on i.indrelid = c.oid and i.indisprimary
         where c.relnamespace = current_schema()::regnamespace and c.relname::text = any($1::text[]) and a.attnum > 0
           and not a.attisdropped

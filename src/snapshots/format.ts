@@ -1,5 +1,5 @@
 import { type OrganizationTable, organizationTables } from '../engine/organization-tables.ts';
-import { isId } from '../kernel/ids.ts';
+import { type IdKind, isId } from '../kernel/ids.ts';
 
 /**
  * The snapshot format: JSON Lines with a header, then a line for each row, ordered by table and key, then an end line with the
@@ -136,6 +136,9 @@ export function isHeaderLine(line: string): boolean {
   return line.startsWith('{"format":');
 }
 
+/** `Date.parse` alone accepts any text with a number. */
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
 export function readHeader(line: string, number: number, schema: number): SnapshotHeader {
   const refuse = (message: string): never => {
     throw new SnapshotProblem(number, message);
@@ -151,12 +154,17 @@ export function readHeader(line: string, number: number, schema: number): Snapsh
       'snapshot_too_new',
     );
   const { organization, hasSecrets, exportedAt } = value;
-  if (typeof organization?.name !== 'string' || !isId('organization', String(organization.id)))
+  if (typeof organization?.name !== 'string' || !isIdText('organization', organization.id))
     refuse('organization must have an id and a name.');
   if (typeof hasSecrets !== 'boolean') refuse('hasSecrets must be true or false.');
-  if (typeof exportedAt !== 'string' || Number.isNaN(Date.parse(exportedAt)))
+  if (typeof exportedAt !== 'string' || !timePattern.test(exportedAt) || Number.isNaN(Date.parse(exportedAt)))
     refuse('exportedAt must be an RFC 3339 time.');
   return value as SnapshotHeader;
+}
+
+/** A list with one id has the same text as the id, and the database would store its JSON. */
+function isIdText(kind: IdKind, value: unknown): boolean {
+  return typeof value === 'string' && isId(kind, value);
 }
 
 function isCount(value: unknown): boolean {
@@ -178,8 +186,8 @@ export function readRow(line: string, number: number, orgId: string): SnapshotRo
   const fields = parsed(text, number) as Readonly<Record<string, unknown>>;
   if (fields.org_id !== orgId)
     throw new SnapshotProblem(number, `the row belongs to another organization, not to ${orgId}.`);
-  if (table.ids !== undefined && !isId(table.ids, String(fields.id)))
-    throw new SnapshotProblem(number, `"${String(fields.id)}" is not a valid id in ${name}.`);
+  if (table.ids !== undefined && !isIdText(table.ids, fields.id))
+    throw new SnapshotProblem(number, `${JSON.stringify(fields.id)} is not a valid id in ${name}.`);
   return { table, text, fields };
 }
 

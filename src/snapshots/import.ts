@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Connection, Database } from '../db/database.ts';
 import { DatabaseFailure } from '../db/failure.ts';
 import { countName } from '../engine/organization-tables.ts';
-import { readSchema, readShapes, type TableShape } from './columns.ts';
+import { readSchema, readShapes, type SnapshotColumn, type TableShape } from './columns.ts';
 import {
   type BooksProblem,
   checkEnd,
@@ -171,6 +171,13 @@ class SnapshotWriter {
     const isOld = (this.#header?.schema ?? 0) < this.#schema;
     const missing = columns.find((one) => !(one.name in fields) && !(isOld && one.isOptional));
     if (missing) throw new SnapshotProblem(line, `the row of ${name} lacks the column "${missing.name}".`);
+    // The database would convert another value, a list with an id to a text, for example.
+    const wrong = columns.find((one) => !hasType(one, fields[one.name]));
+    if (wrong)
+      throw new SnapshotProblem(
+        line,
+        `the column "${wrong.name}" of ${name} must be of the type ${wrong.jsonType}.`,
+      );
   }
 
   /** Checks that the application and the webhook of a row are in the snapshot. */
@@ -290,6 +297,11 @@ class SnapshotWriter {
       throw new SnapshotProblem(line, 'an organization on this server already has this API key.');
     throw new SnapshotProblem(line, `the row does not fit into ${table.name}: ${cause.message}.`);
   }
+}
+
+function hasType({ jsonType }: SnapshotColumn, value: unknown): boolean {
+  if (jsonType === 'any' || value === null || value === undefined) return true;
+  return jsonType === 'array' ? Array.isArray(value) : typeof value === jsonType;
 }
 
 function hasSameFields(a: SnapshotRow, b: SnapshotRow): boolean {

@@ -8,7 +8,8 @@ const newline = 0x0a;
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<NumberedLine> {
   let number = 0;
   let rest: Buffer = Buffer.alloc(0);
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  // A byte order mark is a change of the line, and must not disappear before the SHA-256 is computed.
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const read = (line: Uint8Array): NumberedLine => {
     number += 1;
     if (line.length > lineBytesMax) throw new SnapshotProblem(number, 'the line is longer than 1 MiB.');

@@ -294,7 +294,27 @@ describe.each(databaseKinds)('snapshots on %s', (kind) => {
         inRow('payments', /"id":"pay_\w+"/, '"id":"cus_1"'),
         /not a valid id in payments/,
       ],
-      ['a wrong type', inRow('payments', /"amount":\d+/, '"amount":"much"'), /does not fit into payments/],
+      [
+        'an id in a list',
+        inRow('payments', /"id":("pay_\w+")/, '"id":[$1]'),
+        /\["pay_\w+"\] is not a valid id in payments/,
+      ],
+      [
+        'an application in a list',
+        inRow('payments', /"app_id":("app_\w+")/, '"app_id":[$1]'),
+        /"app_id" of payments must be of the type string/,
+      ],
+      [
+        'a number as a text',
+        inRow('customers', '"Ada"', '5'),
+        /"name" of customers must be of the type string/,
+      ],
+      ['a text as a number', inRow('payments', /"amount":\d+/, '"amount":"5"'), /must be of the type number/],
+      [
+        'a wrong time',
+        inRow('payments', /"created_at":"[^"]*"/, '"created_at":"x"'),
+        /does not fit into payments/,
+      ],
       ['a value out of bounds', inRow('payments', /"amount":\d+/, '"amount":0'), /payments_amount/],
       ['an unknown state', inRow('payments', /"status":"\w+"/, '"status":"lost"'), /payments_status/],
       ['U+0000', inRow('customers', '"Ada"', '"A\\u0000"'), /does not fit into customers/],
