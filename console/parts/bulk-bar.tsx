@@ -1,7 +1,7 @@
 import { ChevronDown, Download, X } from 'lucide-react';
 import { useState } from 'react';
 import type { BulkAction } from '../client/bulk.ts';
-import { csvOf } from '../client/export.ts';
+import { csvOf } from '../client/csv.ts';
 import { saveFile } from '../client/save.ts';
 import { type Selection, selectedMax } from '../client/selection.ts';
 import { BulkDialog } from './bulk-dialog.tsx';

@@ -1,6 +1,7 @@
 import { Download } from 'lucide-react';
 import { useState } from 'react';
-import { csvOf, type ExportedRow, readAll, rowsExportedMax } from '../client/export.ts';
+import { csvOf, type ExportedRow } from '../client/csv.ts';
+import { readAll, rowsExportedMax } from '../client/export.ts';
 import { usePageCommands } from '../client/page-commands.ts';
 import { asProblem, type Path, type Query } from '../client/request.ts';
 import { saveFile } from '../client/save.ts';

@@ -1,4 +1,4 @@
-import type { ExportedRow } from '../../client/export.ts';
+import type { ExportedRow } from '../../client/csv.ts';
 import type { LedgerEntry } from '../../generated/shapes.ts';
 
 /** An entry as lines of a spreadsheet, one for each posting. */

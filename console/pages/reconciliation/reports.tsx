@@ -1,5 +1,5 @@
 import { FileSpreadsheet } from 'lucide-react';
-import type { ExportedRow } from '../../client/export.ts';
+import type { ExportedRow } from '../../client/csv.ts';
 import { useFilters } from '../../client/filters.ts';
 import { useList } from '../../client/queries.ts';
 import type { Settlement, SettlementLine, SettlementReport } from '../../generated/shapes.ts';

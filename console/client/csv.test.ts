@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvOf } from './export.ts';
+import { csvOf } from './csv.ts';
 
 test('a column for every field of any row, and none for the envelope', () => {
   const rows = [
@@ -29,10 +29,18 @@ test.each([
   expect(csvOf([{ value }])).toBe(`value\r\n${cell}\r\n`);
 });
 
-test.each(['=1+1', '@sum(A1)', '+cmd', '-2+3', '\tx'])('%j is not run as a formula', (text) => {
-  expect(csvOf([{ text }])).toBe(`text\r\n'${text}\r\n`);
+test.each(['=1+1', '@sum(A1)', '+cmd', '-2+3', '\tx', '＝1+1', '＋cmd', '－2+3', '＠sum(A1)'])(
+  '%j is not run as a formula',
+  (text) => {
+    expect(csvOf([{ text }])).toBe(`text\r\n'${text}\r\n`);
+    expect(csvOf([{ [text]: 1 }])).toBe(`'${text}\r\n1\r\n`);
+  },
+);
+
+test.each(['\n=1+1', '\r=1+1'])('%j is not run as a formula', (text) => {
+  expect(csvOf([{ text }])).toBe(`text\r\n"'${text}"\r\n`);
 });
 
-test.each(['-5', '+12.50'])('the number %s stays a number', (text) => {
+test.each(['-5', '+12.50', -1e21])('the number %j stays a number', (text) => {
   expect(csvOf([{ text }])).toBe(`text\r\n${text}\r\n`);
 });
