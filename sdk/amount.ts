@@ -52,6 +52,9 @@ export type ParsedDecimal =
 
 const wholeDigitsMax = 12;
 
+/** Thousands in groups with the same space or apostrophe between them, then decimals. */
+const spacedPattern = /^([1-9]\d{0,2}([\p{Zs}'\u2019])\d{3}(?:\2\d{3})*)([.,]\d*)?$/u;
+
 /**
  * Splits a decimal number with up to `exponent` decimals into its digits before and after the decimal separator. A dot or a
  * comma may be the decimal separator, and spaces, apostrophes, dots or commas may group thousands. A separator counts as grouping
@@ -59,7 +62,9 @@ const wholeDigitsMax = 12;
  * decimals: then the text is ambiguous, and nobody would notice a wrong guess.
  */
 export function splitDecimal(text: string, exponent: number): DecimalDigits {
-  const compact = text.trim().replace(/(?<=\d)[\s'\u2019](?=\d{3}(?!\d))/g, '');
+  const trimmed = text.trim();
+  const [, whole, , rest = ''] = spacedPattern.exec(trimmed) ?? [];
+  const compact = whole === undefined ? trimmed : whole.replace(/\D/g, '') + rest;
   if (!/^[\d.,]*$/.test(compact) || !/\d/.test(compact)) return { problem: 'invalid' };
   const split = splitAtDecimal(compact, exponent);
   if (split === undefined) return { problem: 'invalid' };
@@ -73,7 +78,8 @@ export function parseDecimal(text: string, exponent: number): ParsedDecimal {
   if ('problem' in split) return split;
   const { whole, fraction } = split;
   const units = Number(`${whole}${fraction.padEnd(exponent, '0')}`);
-  if (whole.length > wholeDigitsMax || !Number.isSafeInteger(units)) return { problem: 'too_large' };
+  if (whole.replace(/^0+/, '').length > wholeDigitsMax || !Number.isSafeInteger(units))
+    return { problem: 'too_large' };
   return { units, hasDecimals: fraction !== '' };
 }
 
