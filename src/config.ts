@@ -127,7 +127,7 @@ export function readConfig(
     ),
     attemptDays: daysOf(env.SANDBANK_ATTEMPT_DAYS || attemptDaysDefault, 'SANDBANK_ATTEMPT_DAYS'),
     requestDays: daysOf(env.SANDBANK_REQUEST_DAYS || requestDaysDefault, 'SANDBANK_REQUEST_DAYS'),
-    operatorToken: secretOf(env.SANDBANK_OPERATOR_TOKEN || undefined, 'SANDBANK_OPERATOR_TOKEN'),
+    operatorToken: tokenOf(env.SANDBANK_OPERATOR_TOKEN || undefined, 'SANDBANK_OPERATOR_TOKEN'),
     importFile: flags.import === undefined ? undefined : resolve(flags.import),
     exportFile: flags.exportOnExit === undefined ? undefined : resolve(flags.exportOnExit),
     drainSeconds: secondsOf(env.SANDBANK_DRAIN_SECONDS || '0', 'SANDBANK_DRAIN_SECONDS', 0, drainSecondsMax),
@@ -229,6 +229,16 @@ function secretOf(text: string | undefined, name: string): string | undefined {
     );
   }
   return text;
+}
+
+/** A secret that clients send in a header. */
+function tokenOf(text: string | undefined, name: string): string | undefined {
+  const token = secretOf(text, name);
+  if (token !== undefined && !/^[!-~]+$/.test(token))
+    throw new ConfigProblem(
+      `${name} may contain only ASCII letters, digits and punctuation, because clients send it in a header; generate one with "openssl rand -hex 32".`,
+    );
+  return token;
 }
 
 function daysOf(text: string, name: string): number {

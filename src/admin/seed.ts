@@ -44,9 +44,13 @@ export async function readSeed(file: string): Promise<Seed> {
   const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new SeedProblem(`The seed file ${file} cannot be read: ${error.code ?? error.message}.`);
   });
+  return parseSeed(content, `The seed file ${file}`);
+}
+
+export function parseSeed(content: string, what: string): Seed {
   const parsed = parseStrict(content, seedDepthMax);
-  if (!parsed.ok) throw new SeedProblem(`The seed file ${file} is not accepted: ${parsed.message}`);
-  return checkedSeed(parsed.value, `The seed file ${file}`);
+  if (!parsed.ok) throw new SeedProblem(`${what} is not accepted: ${parsed.message}`);
+  return checkedSeed(parsed.value, what);
 }
 
 export function checkedSeed(value: unknown, what: string): Seed {

@@ -49,7 +49,7 @@ describe('SANDBANK_CONNECTION_FILE', () => {
 
   it('holds the address of a shared server, and none of its secrets', async () => {
     const databaseUrl = await migratedDatabase(inject('postgresUrl'));
-    const token = 'an operator token that is long enough';
+    const token = 'an-operator-token-that-is-long-enough';
     server = await startServer({ databaseUrl, env: { ...env, SANDBANK_OPERATOR_TOKEN: token } });
     expect(await run(['health', '--wait', '5m'], { env })).toMatchObject({ code: 0 });
     expect(readFile()).toEqual({ url: server.url });
