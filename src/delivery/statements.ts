@@ -149,18 +149,18 @@ export const claim: Statement = {
       on conflict (org_id, webhook_id) do update set sender = excluded.sender, sender_until = excluded.sender_until
         where h.sender is null or h.sender = excluded.sender or h.sender_until <= $4
       returning h.org_id, h.webhook_id),
-    lost as (
-      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, duration_ms, error, status)
-      select d.org_id, d.id, d.attempts + 1, $4, $4, 0,
-        '${attemptErrors.senderStopped.prefix} before the outcome was known: the event may have arrived. It is sent again.', 'pending'
-      from taken d join sender s on s.org_id = d.org_id and s.webhook_id = d.webhook_id where d.lease_until is not null),
     claimed as (
       update deliveries d set lease_until = $5, token = d.token + 1,
         attempts = d.attempts + case when u.lease_until is null then 0 else 1 end, held_until = null
       from taken u join sender s on s.org_id = u.org_id and s.webhook_id = u.webhook_id
       where d.ctid = u.at and d.status = 'pending' and d.token = u.token and d.lease_until is not distinct from u.lease_until
       returning d.org_id, d.id, d.app_id, d.webhook_id, d.event_id, d.trigger, d.tries, d.attempts, d.token, d.due_at, d.created_at,
-        d.fault_plan_id, u.held_until as was_held_until)
+        d.fault_plan_id, u.held_until as was_held_until, u.lease_until is not null as was_leased),
+    lost as (
+      insert into delivery_attempts (org_id, delivery_id, number, at, sent_at, duration_ms, error, status)
+      select d.org_id, d.id, d.attempts, $4, $4, 0,
+        '${attemptErrors.senderStopped.prefix} before the outcome was known: the event may have arrived. It is sent again.', 'pending'
+      from claimed d where d.was_leased)
     select d.org_id as "orgId", d.id, d.app_id as "appId", d.webhook_id as "webhookId", d.event_id as "eventId", d.trigger,
       d.tries, d.attempts, d.token, d.due_at as "dueAt", d.created_at as "createdAt", w.url, w.inbox is not null as "isInbox", w.secrets, w.headers,
       w.retry_profile as "retryProfile", w.concurrency_max as "concurrencyMax", e.type, e.sequence,

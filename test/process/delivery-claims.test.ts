@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { DeliveryQueue, type EndpointKey } from '../../src/delivery/queue.ts';
 import { idFrom } from '../../src/kernel/ids.ts';
@@ -78,6 +79,34 @@ it('one of two nodes that claim for one endpoint concurrently gets it: together 
     1: CLAIMS,
     2: 0,
   });
+});
+
+it('a claim records no lost attempt of a delivery that its sender releases at the same time', async () => {
+  const { orgId, keys } = await openEndpoints(1, {});
+  const databases = [0, 1].map(() => openPostgres(databaseUrl, () => undefined));
+  const [first, second] = databases.map((database, i) => new DeliveryQueue(database, `releasing ${i}`));
+  const wanted = keys.map((key) => ({ ...key, room: PAYMENTS }));
+  const now = Date.now();
+  const claim = (queue: DeliveryQueue | undefined, wallNow: number) =>
+    queue?.claim(wanted, { wallNow, leaseUntil: wallNow + LEASE_MS, bytesMax: BYTES_MAX });
+  expect((await claim(first, now))?.claims).toHaveLength(PAYMENTS);
+  const releasing = new pg.Client({ connectionString: databaseUrl });
+  await releasing.connect();
+  await releasing.query('begin');
+  await releasing.query(`update deliveries set lease_until = null where org_id = '${orgId}'`);
+  const takenOver = claim(second, now + 2 * LEASE_MS);
+  await queryPostgres(databaseUrl, async (query) => {
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await vi.waitUntil(async () => (await query(waiting)).length > 0, { interval: 10 });
+    await releasing.query('commit');
+    await takenOver;
+    const rows = await query(`select d.id, d.attempts, count(a.number)::integer as recorded from deliveries d
+      left join delivery_attempts a on a.org_id = d.org_id and a.delivery_id = d.id
+      where d.org_id = '${orgId}' group by d.id, d.attempts having count(a.number) <> d.attempts`);
+    expect(rows).toEqual([]);
+  });
+  await releasing.end();
+  await Promise.all(databases.map((database) => database.close()));
 });
 
 it('a claim respects its byte limit, returns an event once, and alternates between endpoints', async () => {
