@@ -1,4 +1,5 @@
 import { type ErrorCode, type Refusal, refuse } from '../kernel/errors.ts';
+import { withDatabaseFailures } from './dialect.ts';
 import { HashQueueFull } from './password.ts';
 
 /** The result of a request, and the cookies to set in the browser. */
@@ -46,7 +47,7 @@ export async function callBetterAuth<Response, Value>(
   unnamed?: ErrorCode,
 ): Attempt<Value> {
   try {
-    const { response, headers } = await call();
+    const { response, headers } = await withDatabaseFailures(call);
     return { ok: true, value: read(response), cookies: headers.getSetCookie() };
   } catch (error) {
     if (error instanceof HashQueueFull) return refuseOverload();

@@ -4,6 +4,7 @@ import type { Instant } from '../kernel/table.ts';
 import type { BetterAuth } from './better-auth.ts';
 import { type Attempt, callBetterAuth, type Outcome } from './call-better-auth.ts';
 import { addressHeader } from './constants.ts';
+import { withDatabaseFailures } from './dialect.ts';
 
 /** The client of a console request: address, user agent and cookies. */
 export interface Visitor {
@@ -58,10 +59,10 @@ export class Sessions {
   /** The signed-in person. The check may extend the session, which sets a cookie. */
   async signedIn(visitor: Visitor): Promise<Outcome<SignedIn> | undefined> {
     if (visitor.cookies === undefined) return undefined;
-    const { response, headers } = await (await this.betterAuth()).api.getSession({
-      headers: headersOf(visitor),
-      returnHeaders: true,
-    });
+    const { api } = await this.betterAuth();
+    const { response, headers } = await withDatabaseFailures(() =>
+      api.getSession({ headers: headersOf(visitor), returnHeaders: true }),
+    );
     if (!response) return undefined;
     const value = { person: personOf(response.user), sessionId: response.session.id };
     return { ok: true, value, cookies: headers.getSetCookie() };
@@ -87,7 +88,8 @@ export class Sessions {
   }
 
   async devices(visitor: Visitor): Promise<readonly Device[]> {
-    const sessions = await (await this.betterAuth()).api.listSessions({ headers: headersOf(visitor) });
+    const { api } = await this.betterAuth();
+    const sessions = await withDatabaseFailures(() => api.listSessions({ headers: headersOf(visitor) }));
     return sessions.map(({ id, createdAt, updatedAt, expiresAt, ipAddress, userAgent }) => ({
       id,
       createdAt: createdAt.getTime(),
