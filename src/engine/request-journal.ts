@@ -33,12 +33,15 @@ const sums = requestMinutesTable.columns
  *
  * The advisory lock serializes the nodes: requests become visible in the order of their numbers, so a reader that has seen one
  * number has seen all earlier ones. The lock is held for one statement, four times a second, and only the log waits for it.
+ *
+ * A batch whose connection was lost is written again, and may already be there.
  */
 const write: Statement = {
   name: 'requests_write',
   text: `with logged as (
       insert into requests (${namesOf(requestsTable)})
-      select r.* from (select pg_advisory_xact_lock(${numberingLock})) l cross join lateral (${rowsFrom(requestsTable, 1)}) r)
+      select r.* from (select pg_advisory_xact_lock(${numberingLock})) l cross join lateral (${rowsFrom(requestsTable, 1)}) r
+      on conflict do nothing)
     select set_config('synchronous_commit', 'off', true)`,
   msMax: writeMsMax,
 };

@@ -91,6 +91,7 @@ export class RequestLog implements RequestSink {
       isFull: () => this.#rows.length >= rowsInFlushMax,
       take: () => this.#takeRows(),
       write: (rows) => journal.write(rows),
+      isRepeatable: true,
       onLost: (rows) => measures?.dropped(rows.length),
       writesMax: rowsMax / rowsInFlushMax,
       onError,

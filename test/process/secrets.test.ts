@@ -223,10 +223,6 @@ test('secrets are used, each with success and with failure', async () => {
   expect(created.error).toBeUndefined();
   const [, operatorsKey = ''] = /(sbk_sandbox_\w+)/.exec(JSON.stringify(created)) ?? [];
   secrets.set('a key that the operator created', operatorsKey);
-  // The server writes the request log after the responses, and a write is lost when its connection ends.
-  await expect
-    .poll(async () => (await database.query('select count(*)::integer as n from requests')).rows[0].n)
-    .toBeGreaterThan(15);
   // Lost connections write a log line.
   await database.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
