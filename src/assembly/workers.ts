@@ -3,6 +3,7 @@ import { forgetTrails, sweepDeleted } from '../engine/deletion.ts';
 import { hourMs } from '../kernel/time.ts';
 import { startReaper } from '../workers/reaper.ts';
 import { startTimers } from '../workers/timers.ts';
+import { vacuum } from '../workers/vacuum.ts';
 import type { Foundation } from './foundation.ts';
 import type { Parts } from './parts.ts';
 
@@ -28,6 +29,7 @@ export async function startWorkers(
       sweep: () => sweepDeleted(database, Date.now() - sweepWindowMs),
       forgetTrails: () => forgetTrails(database, Date.now()),
     },
+    vacuum: database.kind === 'pglite' ? (isStopped) => vacuum(database, isStopped) : undefined,
     measures: telemetry.metrics?.retention,
     onRemoved: (rows) => log.info({ rows }, 'expired rows removed'),
   });

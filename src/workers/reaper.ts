@@ -27,6 +27,8 @@ export interface ReaperSettings {
   readonly measures?: RetentionMeasures | undefined;
   /** Called after a round that has removed rows. */
   readonly onRemoved?: (rows: Readonly<Record<string, number>>) => void;
+  /** Frees the space of the removed rows, where the database does not do so itself. */
+  readonly vacuum?: ((isStopped: () => boolean) => Promise<number>) | undefined;
   readonly firstMs?: number;
 }
 
@@ -70,7 +72,7 @@ export function startReaper(settings: ReaperSettings): () => Promise<void> {
 /** One round. A failure of one kind is reported and does not stop the others. */
 export async function reapOnce(settings: ReaperSettings, isStopped = () => false): Promise<void> {
   const { engine, organizations, queue, journal, people, attemptDays, requestDays } = settings;
-  const { wallClock, onError, measures, onRemoved } = settings;
+  const { wallClock, onError, measures, onRemoved, vacuum } = settings;
   const now = wallClock();
   const kinds: readonly (readonly [what: string, remove: () => Promise<number>])[] = [
     ['idempotency_secrets', () => engine.reapSecrets(now - secretsMs)],
@@ -95,6 +97,12 @@ export async function reapOnce(settings: ReaperSettings, isStopped = () => false
       isComplete = false;
       onError(error, `failed to remove old rows: ${what}`);
     }
+  }
+  try {
+    if (!isStopped()) await vacuum?.(isStopped);
+  } catch (error) {
+    isComplete = false;
+    onError(error, 'failed to vacuum');
   }
   if (isComplete) measures?.finished();
   if (Object.keys(removed).length > 0) onRemoved?.(removed);

@@ -108,6 +108,21 @@ describe('expired rows', () => {
     expect(removed.finished).toBeUndefined();
   });
 
+  it('are vacuumed after they were deleted; a failure is reported and the round is not counted', async () => {
+    const problems: unknown[] = [];
+    const removed: Record<string, number> = {};
+    const calls: string[] = [];
+    const organizations = {
+      ...reaper([], {}).organizations,
+      forgetTrails: async () => calls.push('trails'),
+    };
+    const settings = { ...reaper(problems, removed), organizations };
+    await reapOnce({ ...settings, vacuum: async () => calls.push('vacuum') });
+    expect([calls, removed.finished, problems]).toEqual([['trails', 'vacuum'], 1, []]);
+    await reapOnce({ ...settings, vacuum: () => Promise.reject(new Error('away')) });
+    expect([removed.finished, String(problems)]).toEqual([1, 'Error: away']);
+  });
+
   it('are deleted soon after the start, one round at a time, and stop waits for the kind in progress', async () => {
     let begin: () => void = () => undefined;
     let end: () => void = () => undefined;
