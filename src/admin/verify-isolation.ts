@@ -1,3 +1,5 @@
+import { idAlphabet } from '../kernel/ids.ts';
+
 /**
  * Checks that related rows belong to the same organization. There are no foreign keys for it (see migration 1), and every statement is
  * scoped to one organization, so requests would never notice a row that was written to the wrong one.
@@ -54,8 +56,17 @@ function idOf(table: string): string {
   return table === 'state_history' ? 'resource_id' : 'id';
 }
 
+/** Clocks of nodes agree within a few seconds; a copied row can have the request of a node that is ahead. */
+const clockSeconds = 10;
+
+/** The first id of a request at the time of an audit row. The time is the first ten digits; see `firstIdAt`. */
+const requestAt = `(select 'req_' || string_agg(substr('${idAlphabet}',
+    ((((extract(epoch from a.at) + ${clockSeconds}) * 1000)::bigint >> (5 * i)) & 31)::integer + 1, 1), '' order by i desc)
+  from generate_series(0, 9) i)`;
+
 /**
- * Rows older than the organization's first audit row were imported: their requests are in another organization's trail. EXCEPT hashes
+ * Rows older than the organization's first audit row, or than its import, were imported: their requests are in another organization's
+ * trail. The rows of a fork are copied later than its request arrives, and the source may have changed in between. EXCEPT hashes
  * both sides; there is no index on `audit.request_id`, and a nested loop over both took 30 s for 1,500 transfers.
  */
 function withoutAuditRow(table: string): string {
@@ -64,7 +75,8 @@ function withoutAuditRow(table: string): string {
       coalesce((select 'it belongs to ' || o.org_id from audit o where o.request_id = t.request_id limit 1), 'none') as found
     from (
       select r.org_id, r.request_id from ${table} r
-      join (select a.org_id, min(a.request_id) as first from audit a group by a.org_id) f on f.org_id = r.org_id
+      join (select a.org_id, greatest(min(a.request_id), max(${requestAt}) filter (where a.action = 'organizations.import')) as first
+        from audit a group by a.org_id) f on f.org_id = r.org_id
       where r.request_id > f.first${isExempt(table)}
       except select a.org_id, a.request_id from audit a) stray
     join ${table} t on t.org_id = stray.org_id and t.request_id = stray.request_id`;

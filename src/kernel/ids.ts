@@ -39,7 +39,7 @@ export type Id<Kind extends IdKind> = string & { readonly [kindOfId]: Kind };
 /** Replaces an application id at the organization level, in columns and fields that cannot be null. */
 export const noApplication = '' as Id<'application'>;
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 const suffixLength = 26;
 // 128 bits in 26 characters of 5 bits leave two bits spare, so the first character is at most 7.
 const suffixPattern = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/;
@@ -72,7 +72,7 @@ const timeLength = 10;
 export function idTimestamp(id: string): number {
   const suffix = id.slice(-suffixLength);
   let instant = 0;
-  for (let i = 0; i < timeLength; i += 1) instant = instant * 32 + alphabet.indexOf(suffix[i] ?? '0');
+  for (let i = 0; i < timeLength; i += 1) instant = instant * 32 + idAlphabet.indexOf(suffix[i] ?? '0');
   return instant;
 }
 
@@ -81,7 +81,7 @@ export function firstIdAt<Kind extends IdKind>(kind: Kind, instant: number): Id<
   let time = '';
   let rest = Math.min(Math.max(0, Math.floor(instant)), 2 ** 48 - 1);
   for (let i = 0; i < timeLength; i += 1) {
-    time = (alphabet[rest % 32] ?? '0') + time;
+    time = (idAlphabet[rest % 32] ?? '0') + time;
     rest = Math.floor(rest / 32);
   }
   return formatId(kind, time.padEnd(suffixLength, '0'));
@@ -95,7 +95,7 @@ export function idPattern(kind: IdKind): string {
 /** The 128 bits of a suffix. */
 export function decodeSuffix(suffix: string): bigint {
   let bits = 0n;
-  for (const digit of suffix) bits = (bits << 5n) | BigInt(alphabet.indexOf(digit));
+  for (const digit of suffix) bits = (bits << 5n) | BigInt(idAlphabet.indexOf(digit));
   return bits;
 }
 
@@ -109,7 +109,7 @@ export function encodeSuffix(bytes: Uint8Array): string {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text += alphabet[(buffer >> bits) & 31];
+      text += idAlphabet[(buffer >> bits) & 31];
     }
   }
   return text;

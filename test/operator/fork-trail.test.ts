@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { verify } from '../../src/admin/verify.ts';
+import type { Id } from '../../src/kernel/ids.ts';
 import { selectList } from '../../src/kernel/table.ts';
 import { type AuditRow, auditTable } from '../../src/resources/audit/table.ts';
 import type { Server } from '../../src/server.ts';
@@ -37,6 +39,19 @@ test('a fork by the operator writes an audit row in the source and one in the fo
   expect(await trailOf(id, answer)).toMatchObject([
     { action: 'organizations.import', ...by, ...organization(id) },
   ]);
+});
+
+test('a fork of an organization that changes after the request has arrived is verified as sound', async () => {
+  const { orgId, client } = await tenant(server);
+  // The id of a request is generated when it arrives; the fork may wait in its queue for half a minute then.
+  const { headers } = await client.get('developer_api_status');
+  const payment = await client.post('developer_api_payments', { amount: 700, currency: 'EUR' });
+  expect(payment.status, payment.text).toBe(201);
+  const request = { id: headers['request-id'] as Id<'request'>, ip: '127.0.0.1' };
+  const fork = await server.operator.fork(request, orgId, { name: 'Copy' });
+  expect(fork).toHaveProperty('organization.name', 'Copy');
+  const { checks } = await verify(server.database);
+  expect(checks.flatMap(({ differences }) => differences)).toEqual([]);
 });
 
 test('a fork by a person names that person in both audit trails', async () => {
