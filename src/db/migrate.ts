@@ -6,11 +6,13 @@ import { hourMs } from '../kernel/time.ts';
 import { packageRoot } from '../local/paths.ts';
 import type { Connection, Database } from './database.ts';
 import { DatabaseFailure } from './failure.ts';
+import { type AppliedMigration, oldestReleaseOf, requireRelease } from './oldest-release.ts';
+import { requireOwnSessions } from './own-sessions.ts';
 
 /**
  * Migrations only go forward. Any number of nodes may start at once: an advisory lock lets one of them migrate while
  * the others poll until the migrations are applied. A database that is ahead of this code is not changed, so that old and
- * new nodes can run side by side during an upgrade.
+ * new nodes can run side by side during an upgrade, unless one of its migrations requires a newer release (`oldest-release.ts`).
  *
  * Each migration is a separate transaction, except those whose first line says `outside a transaction`: they create or drop
  * indexes concurrently, which is not possible in a transaction.
@@ -67,6 +69,8 @@ export async function migrate(
   attemptsMax = lockAttemptsMax,
 ): Promise<Migrated> {
   const migrations = known ?? (await readMigrations());
+  // The lock of a session that others use would protect nothing.
+  await requireOwnSessions(database);
   return database.session(async (connection) => {
     const isAlone = database.kind === 'pglite';
     if (!isAlone) await takeLock(connection);
@@ -74,6 +78,7 @@ export async function migrate(
       // Two nodes that create this table concurrently can collide in the catalog, so it is created under the lock, too.
       await connection.script(schemaMigrationsTable);
       const done = await appliedTo(connection);
+      requireRelease(done.values());
       const applied: string[] = [];
       for (const migration of migrations) {
         const checksum = done.get(migration.version)?.checksum;
@@ -107,13 +112,19 @@ async function takeLock(connection: Connection): Promise<void> {
   throw new MigrationStuck('Another node has been migrating this database for an hour.');
 }
 
-async function appliedTo(
-  connection: Pick<Connection, 'query'>,
-): Promise<ReadonlyMap<number, { readonly name: string; readonly checksum: string }>> {
-  const rows = await connection.query<{ version: number; name: string; checksum: string }>(
-    { name: '', text: 'select version, name, checksum from schema_migrations order by version' },
-    [],
-  );
+interface Applied extends AppliedMigration {
+  readonly checksum: string;
+}
+
+/** As JSON, because databases from before 0.2.0 do not have the last column. */
+const appliedMigrations = {
+  name: '',
+  text: `select version, name, checksum, to_jsonb(m) ->> 'oldest_release' as "oldestRelease"
+    from schema_migrations m order by version`,
+};
+
+async function appliedTo(connection: Pick<Connection, 'query'>): Promise<ReadonlyMap<number, Applied>> {
+  const rows = await connection.query<Applied>(appliedMigrations, []);
   return new Map(rows.map((row) => [row.version, row]));
 }
 
@@ -194,11 +205,22 @@ export function plain(migration: Pick<Migration, 'sql'>): string {
   return isOutside(migration) ? migration.sql.replace(/\bconcurrently\b/gi, '') : migration.sql;
 }
 
-async function recordApplied(connection: Connection, { version, name, checksum }: Migration): Promise<void> {
-  await connection.query(
-    { name: '', text: 'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)' },
-    [version, name, checksum],
-  );
+async function recordApplied(connection: Connection, migration: Migration): Promise<void> {
+  const { text, values } = recordOf(migration);
+  await connection.query({ name: '', text }, values);
+}
+
+/** The statement that records a migration. The column of the oldest release exists before the first migration that names one. */
+export function recordOf({ version, name, checksum, sql }: Migration): {
+  readonly text: string;
+  readonly values: (string | number)[];
+} {
+  const oldest = oldestReleaseOf(sql);
+  const text =
+    oldest === null
+      ? 'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)'
+      : 'insert into schema_migrations (version, name, checksum, oldest_release) values ($1, $2, $3, $4)';
+  return { text, values: [version, name, checksum, ...(oldest === null ? [] : [oldest])] };
 }
 
 /** A lock conflict that may be gone in a moment. */
@@ -214,13 +236,14 @@ function stuck({ version, name }: Migration, attempts: number): MigrationStuck {
   );
 }
 
-/** The names of the migrations that this version would apply: all of them, for a new database. */
+/** The names of the migrations that this version would apply: all of them, for a new database. Throws if it is too old for the database. */
 export async function pendingMigrations(database: Database): Promise<readonly string[]> {
   const [table] = await database.query<{ name: string | null }>(
     { name: '', text: `select to_regclass('schema_migrations')::text as name` },
     [],
   );
-  const done = table?.name ? await appliedTo(database) : new Map();
+  const done: ReadonlyMap<number, Applied> = table?.name ? await appliedTo(database) : new Map();
+  requireRelease(done.values());
   return (await readMigrations())
     .filter(({ version }) => !done.has(version))
     .map(({ version, name }) => `${version} ${name}`);

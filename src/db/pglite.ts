@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -24,6 +24,8 @@ export interface PgliteOptions {
 }
 
 const builtWorker = new URL('src/pglite-worker.js', built);
+/** The PostgreSQL of PGlite. It opens only files of this major version. */
+const postgresMajor = '18';
 const builtTemplate = fileURLToPath(new URL('template.tar.gz', built));
 
 /**
@@ -118,7 +120,24 @@ async function untilReady(worker: Worker, dataDirectory: string | undefined): Pr
   const reason = first.kind === 'failed' ? first.message : `unexpected answer ${first.kind}`;
   throw new DatabaseFailure(
     'unavailable',
-    new Error(`The embedded database in ${filesIn(dataDirectory) ?? 'memory'} does not open: ${reason}`),
+    new Error(
+      (await otherPostgres(dataDirectory)) ??
+        `The embedded database in ${filesIn(dataDirectory) ?? 'memory'} does not open: ${reason}`,
+    ),
+  );
+}
+
+/** What to do about files of another PostgreSQL, which a newer release may contain. PGlite itself does not give a reason. */
+async function otherPostgres(dataDirectory: string | undefined): Promise<string | undefined> {
+  const files = filesIn(dataDirectory);
+  if (files === undefined) return undefined;
+  const found = await readFile(join(files, 'PG_VERSION'), 'utf8').catch(() => '');
+  const major = found.trim();
+  // Another text means that the file is damaged.
+  if (!/^\d+$/.test(major) || major === postgresMajor) return undefined;
+  return (
+    `The embedded database in ${files} was created by PostgreSQL ${major}, and this release of Sandbank contains ` +
+    `PostgreSQL ${postgresMajor}: start it with the release that created it, or export a snapshot there and import it here`
   );
 }
 

@@ -7,7 +7,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { createTar, parseTar, type TarFileInput } from 'nanotar';
 import { assert } from '../kernel/assert.ts';
-import { plain, readMigrations, schemaMigrationsTable } from './migrate.ts';
+import { plain, readMigrations, recordOf, schemaMigrationsTable } from './migrate.ts';
 
 /**
  * Writes a packed, migrated data directory of a cleanly closed database, which opens without recovery. The build creates it,
@@ -36,13 +36,9 @@ export async function writeTemplate(file: string): Promise<void> {
 async function migrate(database: PGlite): Promise<void> {
   await database.exec(schemaMigrationsTable);
   for (const migration of await readMigrations()) {
-    const { version, name, checksum } = migration;
     await database.exec(plain(migration));
-    await database.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', [
-      version,
-      name,
-      checksum,
-    ]);
+    const { text, values } = recordOf(migration);
+    await database.query(text, values);
   }
 }
 

@@ -4,6 +4,8 @@ import { SnapshotFileProblem } from '../admin/snapshot-files.ts';
 import { ConfigProblem } from '../config.ts';
 import { DataDirectoryLocked } from '../db/data-directory-lock.ts';
 import { MigrationChanged, MigrationStuck } from '../db/migrate.ts';
+import { DatabaseTooNew } from '../db/oldest-release.ts';
+import { SessionsShared } from '../db/own-sessions.ts';
 import { VaultProblem } from '../engine/vault.ts';
 import { PortInUse } from '../http/reserved-port.ts';
 
@@ -17,6 +19,8 @@ export function explain(error: unknown): string {
     error instanceof DataDirectoryLocked ||
     error instanceof MigrationChanged ||
     error instanceof MigrationStuck ||
+    error instanceof SessionsShared ||
+    error instanceof DatabaseTooNew ||
     error instanceof VaultProblem;
   if (isKnown) return error.message;
   if (error instanceof PortInUse) return portMessage(error.port, error.free);

@@ -91,6 +91,11 @@ describe('a start with invalid settings, before the server creates anything', ()
       /SANDBANK_OPERATOR_TOKEN must have at least 32 characters/,
     ],
     [
+      'an operator token that no header can carry',
+      () => ({ env: { SANDBANK_OPERATOR_TOKEN: `${password} with spaces, and long enough` } }),
+      /SANDBANK_OPERATOR_TOKEN may contain only ASCII letters, digits and punctuation/,
+    ],
+    [
       'a worker without a shared database',
       () => ({ args: ['--role', 'worker'] }),
       /--role worker needs DATABASE_URL/,

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { readMigrations } from '../../src/db/migrate.ts';
+import { isOlder, oldestReleaseOf } from '../../src/db/oldest-release.ts';
+import { packageVersion } from '../../src/local/paths.ts';
 import { expanding, indexing } from '../support/next-release.ts';
 import { contracting, firstChecked, problemsOf } from './migrations.ts';
 
@@ -8,6 +10,17 @@ test('every migration is compatible with the previous release', async () => {
     ({ version }) => version >= firstChecked && contracting[version] === undefined,
   );
   for (const { version, name, sql } of checked) expect(problemsOf(sql), `${version} ${name}`).toEqual([]);
+});
+
+test('every contracting migration names the oldest release that works without what it removes', async () => {
+  const migrations = await readMigrations();
+  for (const { version, name, sql } of migrations) {
+    const release = oldestReleaseOf(sql);
+    if (contracting[version] !== undefined) expect(release, `${version} ${name}`).not.toBeNull();
+    if (release === null) continue;
+    expect(isOlder(packageVersion(), release), `${version} ${name} excludes this release`).toBe(false);
+    expect(version, 'the column exists only after migration 25').toBeGreaterThan(25);
+  }
 });
 
 test('versions have no gaps, so that no migration of another branch is missing', async () => {
