@@ -208,14 +208,15 @@ export type ReadAll = <Row>(text: string, values?: readonly unknown[]) => Promis
 
 /** Due times are computed in code, not in SQL, so this check reads the records page by page: all, or those of one organization. */
 export async function differingTimers(read: ReadAll, orgId?: string): Promise<readonly Difference[]> {
+  const own = orgId === undefined ? [] : [orgId];
   const differences: Difference[] = [];
   for (const { table, due } of resources) {
     if (!due) continue;
     const page = `select ${selectList(table, 't')}, r.due_at as "timerAt" from ${table.name} t
       left join timers r on r.org_id = t.org_id and r.id = t.id
-      where (t.org_id, t.id) > ($1, $2) and ($3::text is null or t.org_id = $3) order by t.org_id, t.id limit ${timersPage}`;
+      where (t.org_id, t.id) > ($1, $2)${orgId === undefined ? '' : ' and t.org_id = $3'} order by t.org_id, t.id limit ${timersPage}`;
     for (let last = { orgId: orgId ?? '', id: '' }; differences.length < differencesMax; ) {
-      const rows: readonly TimedRow[] = await read<TimedRow>(page, [last.orgId, last.id, orgId ?? null]);
+      const rows: readonly TimedRow[] = await read<TimedRow>(page, [last.orgId, last.id, ...own]);
       for (const row of rows) {
         const at = due(row)?.at ?? null;
         if (at === row.timerAt) continue;

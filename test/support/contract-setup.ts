@@ -3,6 +3,7 @@ import { afterAll, afterEach } from 'vitest';
 import { breaches, met, metInConsole } from './contract-tally.ts';
 import { seenCodes } from './error-codes.ts';
 import { reportFailure } from './failure-report.ts';
+import { expectRestricted } from './named-statements.ts';
 import { testSeed } from './seed.ts';
 
 fc.configureGlobal({ seed: testSeed });
@@ -31,3 +32,4 @@ afterEach(({ task }) => {
 });
 afterEach(expectNoBreach);
 afterAll(expectNoBreach);
+afterAll(expectRestricted);
