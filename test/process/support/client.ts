@@ -132,8 +132,13 @@ export async function postOk(
   return answer.body;
 }
 
-export function createPayment(url: string, idempotencyKey: string, reference: string): Promise<Answer> {
-  return post(url + PAYMENTS, { amount: 1250, currency: 'EUR', reference }, idempotencyKey);
+export function createPayment(
+  url: string,
+  idempotencyKey: string,
+  reference: string,
+  key = API_KEY,
+): Promise<Answer> {
+  return post(url + PAYMENTS, { amount: 1250, currency: 'EUR', reference }, idempotencyKey, key);
 }
 
 export interface Listed {
@@ -144,12 +149,12 @@ export interface Listed {
 const PAGES_MAX = 1_000;
 
 /** The whole list, page by page. */
-export async function listPayments(url: string): Promise<readonly Listed[]> {
+export async function listPayments(url: string, key = API_KEY): Promise<readonly Listed[]> {
   const listed: Listed[] = [];
   let cursor: unknown = null;
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const query = cursor === null ? '' : `&cursor=${encodeURIComponent(String(cursor))}`;
-    const { status, body } = await call(`${url}${PAYMENTS}?limit=100${query}`);
+    const { status, body } = await call(`${url}${PAYMENTS}?limit=100${query}`, { key });
     expect(status).toBe(200);
     listed.push(...(body.data as Listed[]));
     if (body.hasMore !== true) return listed;

@@ -12,6 +12,9 @@ interface Node {
   readonly agent: Agent;
   isReady: boolean;
   isChecked: boolean;
+  /** An operator took it out of rotation, whatever its /readyz says. */
+  isDrained: boolean;
+  pending: number;
   answers: number;
 }
 
@@ -20,6 +23,8 @@ export interface LoadBalancer {
   /** Resolves when the node is ready and receives requests. */
   add(url: string): Promise<void>;
   remove(url: string): void;
+  /** Sends the node no more requests, and resolves when it has answered those that it has. */
+  drain(url: string): Promise<void>;
   /** How many requests a node has answered. */
   answersOf(url: string): number;
   close(): Promise<void>;
@@ -30,7 +35,7 @@ export async function openLoadBalancer(): Promise<LoadBalancer> {
   let next = 0;
 
   function nextReady(): Node | undefined {
-    const ready = [...nodes.values()].filter(({ isReady }) => isReady);
+    const ready = [...nodes.values()].filter(({ isReady, isDrained }) => isReady && !isDrained);
     next += 1;
     return ready[next % Math.max(ready.length, 1)];
   }
@@ -43,6 +48,10 @@ export async function openLoadBalancer(): Promise<LoadBalancer> {
       return;
     }
     const { method, url = '/', headers } = incoming;
+    node.pending += 1;
+    answer.once('close', () => {
+      node.pending -= 1;
+    });
     const outgoing = request(node.url + url, { method, headers, agent: node.agent }, (upstream) => {
       node.answers += 1;
       answer.writeHead(upstream.statusCode ?? 502, upstream.headers);
@@ -76,6 +85,8 @@ export async function openLoadBalancer(): Promise<LoadBalancer> {
         agent: new Agent({ keepAlive: true }),
         isReady: false,
         isChecked: false,
+        isDrained: false,
+        pending: 0,
         answers: 0,
       };
       while (!node.isReady) await check(node);
@@ -84,6 +95,12 @@ export async function openLoadBalancer(): Promise<LoadBalancer> {
     remove: (url) => {
       nodes.get(url)?.agent.destroy();
       nodes.delete(url);
+    },
+    drain: async (url) => {
+      const node = nodes.get(url);
+      if (!node) return;
+      node.isDrained = true;
+      while (node.pending > 0) await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     },
     answersOf: (url) => nodes.get(url)?.answers ?? 0,
     close: async () => {

@@ -96,10 +96,10 @@ export interface Retried {
 }
 
 /** Sends every request again. An acknowledged one must be replayed byte by byte; the others must succeed now. */
-export async function retry(url: string, claims: readonly Claim[]): Promise<Retried> {
+export async function retry(url: string, claims: readonly Claim[], key?: string): Promise<Retried> {
   const counts = { repeated: 0, found: 0, created: 0 };
   await inParallel(claims, async (claim) => {
-    const answer = await whileUnavailable(() => createPayment(url, claim.key, claim.reference));
+    const answer = await whileUnavailable(() => createPayment(url, claim.key, claim.reference, key));
     expect(answer.status, answer.text).toBe(201);
     expect(answer.body.reference).toBe(claim.reference);
     if (claim.id === undefined) {
@@ -121,8 +121,8 @@ function acknowledge(claim: Claim, { body, text }: Answer): void {
 }
 
 /** The list has every claim exactly once, with the id of its response, and nothing else. */
-export async function expectListed(url: string, claims: readonly Claim[]): Promise<void> {
-  const listed = await listPayments(url);
+export async function expectListed(url: string, claims: readonly Claim[], key?: string): Promise<void> {
+  const listed = await listPayments(url, key);
   const line = (id: string | undefined, reference: string | null): string => `${id} ${reference}`;
   expectSame(
     listed.map(({ id, reference }) => line(id, reference)),
