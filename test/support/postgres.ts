@@ -203,10 +203,10 @@ async function createFromTemplate(
   return url.href;
 }
 
-type Account = { readonly uid: number; readonly gid: number } | Record<never, never>;
+export type Account = { readonly uid: number; readonly gid: number } | Record<never, never>;
 
 /** PostgreSQL refuses to run as root. As root (containers, CI) it runs as `postgres`, or as `nobody`, which always exists. */
-function unprivilegedAccount(): Account {
+export function unprivilegedAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
     const [uid, gid] = ['-u', '-g'].map((flag) =>
@@ -217,7 +217,7 @@ function unprivilegedAccount(): Account {
   throw new Error('Running as root, and neither a user `postgres` nor `nobody` exists to run PostgreSQL as.');
 }
 
-function createFolder(account: Account): string {
+export function createFolder(account: Account): string {
   // The other account may have no access to root's temporary folder; the system's is open to all.
   const shared = path.join(path.sep, 'tmp');
   const folder = mkdtempSync(path.join('uid' in account ? shared : tmpdir(), 'sandbank-postgres-'));
@@ -293,7 +293,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   const processes = execFileSync('ps', ['-A', '-o', 'pid=', '-o', 'ppid='], { encoding: 'utf8' }).trim();
   return processes
     .split('\n')
@@ -301,7 +301,7 @@ function childrenOf(pid: number): number[] {
     .flatMap(([child, parent]) => (parent === pid && child !== undefined ? [child] : []));
 }
 
-function signalIfAlive(pid: number, name: NodeJS.Signals): void {
+export function signalIfAlive(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
