@@ -61,7 +61,7 @@ index.addAll(searchEntries());
 assets.searchIndex = writeAsset('search.json', Buffer.from(JSON.stringify(index)));
 
 /** The pages that the server serves; all other addresses are not found. */
-/** @type {{ path: string, file: string, kind: string }[]} */
+/** @type {{ path: string, file: string, kind: string, styleHash?: string }[]} */
 const served = [];
 for (const document of documents.values()) {
   const place = order.findIndex(({ name }) => name === document.name);
@@ -92,6 +92,13 @@ write(
     .join('\n\n---\n\n')
     .concat('\n'),
 );
+// Reports of the soak test are separate pages with one style element, which the server allows by its hash.
+for (const file of fs.readdirSync(path.join(source, 'soak')).filter((name) => name.endsWith('.html'))) {
+  const html = fs.readFileSync(path.join(source, 'soak', file), 'utf8');
+  const style = /<style>([\s\S]*?)<\/style>/.exec(html)?.[1] ?? '';
+  const styleHash = createHash('sha256').update(style).digest('base64');
+  write(`/docs/soak/${file.replace(/\.html$/, '')}`, `soak/${file}`, 'report', html, { styleHash });
+}
 fs.writeFileSync(path.join(target, 'pages.json'), JSON.stringify(served, null, 1));
 
 /** Every section of every page, error code, event type and scenario; operations lead to the API reference. */
@@ -198,10 +205,10 @@ function writeAsset(name, content) {
   return `/docs/assets/${file}`;
 }
 
-/** @param {string} address @param {string} file @param {string} kind @param {string} text */
-function write(address, file, kind, text) {
+/** @param {string} address @param {string} file @param {string} kind @param {string} text @param {{ styleHash?: string }} more */
+function write(address, file, kind, text, more = {}) {
   const place = path.join(target, file);
   fs.mkdirSync(path.dirname(place), { recursive: true });
   fs.writeFileSync(place, text);
-  if (address !== '') served.push({ path: address, file, kind });
+  if (address !== '') served.push({ path: address, file, kind, ...more });
 }

@@ -223,6 +223,7 @@ function addressOfLink(href, places) {
   if (/^(https?:|\/|#|mailto:)/.test(href)) return href;
   const [file = '', anchor] = href.split('#');
   if (file === '../README.md') return '/docs';
+  if (/^soak\/[\w-]+\.html$/.test(file)) return `/docs/${file.replace(/\.html$/, '')}`;
   if (!file.endsWith('.md') || file.startsWith('../')) return undefined;
   return `${places.addressOf(file)}${anchor === undefined ? '' : `#${anchor}`}`;
 }

@@ -11,9 +11,11 @@ interface PageEntry {
   readonly path: string;
   readonly file: string;
   readonly kind: Kind;
+  /** Of a report: the SHA-256 of its only style element. */
+  readonly styleHash?: string;
 }
 
-type Kind = 'page' | 'reference' | 'markdown' | 'text' | 'image';
+type Kind = 'page' | 'reference' | 'markdown' | 'text' | 'image' | 'report';
 
 /** The server address in the built pages. Each server replaces it with its own. */
 const addressInPages = 'http://127.0.0.1:4000';
@@ -24,6 +26,7 @@ const contentTypes: Readonly<Record<Kind, string>> = {
   markdown: 'text/markdown; charset=utf-8',
   text: 'text/plain; charset=utf-8',
   image: 'image/png',
+  report: 'text/html; charset=utf-8',
 };
 
 const securityHeaders = {
@@ -47,9 +50,16 @@ const policyOf = (styles: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-const pagePolicy = policyOf("'self'");
-/** Scalar injects its styles at run time. The policy blocks the fonts that it would load from other hosts. */
-const referencePolicy = policyOf("'self' 'unsafe-inline'");
+const policies: Readonly<Partial<Record<Kind, string>>> = {
+  page: policyOf("'self'"),
+  /** Scalar injects its styles at run time. The policy blocks the fonts that it would load from other hosts. */
+  reference: policyOf("'self' 'unsafe-inline'"),
+};
+
+/** A report has no scripts, and loads nothing. */
+function reportPolicy(styleHash: string): string {
+  return `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
 
 /**
  * Serves the docs that the build generates from docs/*.md. Pages are few and small: each is read, given the address of this
@@ -71,13 +81,15 @@ export function addDocs(app: FastifyInstance, directory: URL, publicUrl: () => s
     return cache.get(file + address, () => loadFile(new URL(file, directory), kind, address));
   };
 
-  for (const { path, file, kind } of pages) {
-    app.get(path, async (_request, reply) => send(reply, kind, await load(file, kind)));
+  for (const { path, file, kind, styleHash } of pages) {
+    const policy = styleHash === undefined ? policies[kind] : reportPolicy(styleHash);
+    app.get(path, async (_request, reply) => send(reply, { kind, policy }, await load(file, kind)));
   }
   // A browser with a wrong link gets a page; other clients get the usual JSON error.
   app.get('/docs/*', async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw new Refused(refuse('route_not_found'));
-    return send(reply.code(404), 'page', await load('missing.html', 'page'));
+    const page = { kind: 'page', policy: policies.page } as const;
+    return send(reply.code(404), page, await load('missing.html', 'page'));
   });
   addAssets(app, directory, '/docs/assets/', securityHeaders);
 }
@@ -97,8 +109,12 @@ async function loadFile(file: URL, kind: Kind, address: string): Promise<Documen
   return buildDocument(address === '' ? text : text.replaceAll(addressInPages, address));
 }
 
-function send(reply: FastifyReply, kind: Kind, document: Document): FastifyReply {
-  if (kind === 'page' || kind === 'reference')
-    reply.header('Content-Security-Policy', kind === 'page' ? pagePolicy : referencePolicy);
+interface Sent {
+  readonly kind: Kind;
+  readonly policy: string | undefined;
+}
+
+function send(reply: FastifyReply, { kind, policy }: Sent, document: Document): FastifyReply {
+  if (policy !== undefined) reply.header('Content-Security-Policy', policy);
   return sendDocument(reply, document, { ...securityHeaders, 'Content-Type': contentTypes[kind] });
 }

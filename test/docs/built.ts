@@ -8,7 +8,7 @@ export const built = new URL('dist/docs/', root);
 export interface Served {
   readonly path: string;
   readonly file: string;
-  readonly kind: 'page' | 'reference' | 'markdown' | 'text' | 'image';
+  readonly kind: 'page' | 'reference' | 'markdown' | 'text' | 'image' | 'report';
 }
 
 export function readServed(): readonly Served[] {

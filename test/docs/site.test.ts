@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,6 +13,8 @@ const served = readServed();
 const pages = served.filter(({ kind }) => kind === 'page');
 const markdown = readMarkdown();
 const listed = readNavigation().flatMap(({ pages: names }) => names);
+/** A report is part of the package. */
+const reportBytesMax = 300_000;
 const nameOf = (file: string) => file.replace(/\.md$/, '').toLowerCase();
 const htmlOf = (file: string) => readFileSync(new URL(file, built), 'utf8');
 
@@ -154,6 +157,20 @@ describe('the documentation server', () => {
     const reference = String((await get('/docs/reference')).headers['content-security-policy']);
     expect(reference).toContain("default-src 'none'; script-src 'self';");
     expect(reference).toContain("connect-src 'self'");
+  });
+
+  test('serves the soak reports, each as one page without scripts that loads nothing', async () => {
+    const reports = served.filter(({ kind }) => kind === 'report');
+    expect(reports.map(({ path }) => path)).toContain('/docs/soak/report');
+    for (const { path } of reports) {
+      const { body, headers } = await get(path);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(body) ?? [];
+      const hash = createHash('sha256').update(style).digest('base64');
+      expect(headers['content-security-policy']).toContain(`default-src 'none'; style-src 'sha256-${hash}';`);
+      expect(body, path).not.toMatch(/<script|\sstyle="|\son\w+="|\ssrc=|<link|url\(/);
+      expect(body.length, path).toBeLessThan(reportBytesMax);
+    }
   });
 
   test('answers 304 to a matching ETag', async () => {

@@ -106,11 +106,11 @@ const checks: Readonly<Record<string, string>> = {
 
 const tables = [
   ...['payments', 'refunds', 'disputes', 'state_history', 'events'],
-  ...['ledger_entries', 'ledger_balances', 'provider_events'],
+  ...['ledger_entries', 'ledger_balances', 'provider_events', 'deliveries', 'delivery_attempts'],
 ];
 
-/** Replaces each table by the rows of one organization. */
-function within(orgId: string): string {
+/** The beginning of a query that replaces each table by the rows of one organization. */
+export function within(orgId: string): string {
   return `with ${tables.map((name) => `${name} as (select * from ${name} where org_id = '${orgId}')`).join(', ')}`;
 }
 

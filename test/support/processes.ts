@@ -48,7 +48,7 @@ export interface ServerOptions {
 }
 
 export interface ServerProcess {
-  /** `http://127.0.0.1:PORT`, without a slash at the end. */
+  /** `http://127.0.0.1:PORT`, without a slash at the end; with `HOST`, at that address. */
   readonly url: string;
   readonly pid: number;
   readonly child: ChildProcess;
@@ -76,9 +76,10 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerPr
     child.stderr.setEncoding('utf8').on('data', read);
     child.stdout.setEncoding('utf8').on('data', function find(text: string) {
       read(text);
-      const found = /http:\/\/127\.0\.0\.1:(\d+)(?=[/\s])/.exec(logs);
+      // Any loopback address: a cluster on one machine has several.
+      const found = /http:\/\/127(?:\.\d+){3}:\d+(?=[/\s])/.exec(logs);
       if (found === null) return;
-      resolve(`http://127.0.0.1:${found[1]}`);
+      resolve(found[0]);
       child.stdout.off('data', find).on('data', read);
     });
   });

@@ -39,15 +39,26 @@ export class Random {
   }
 }
 
-const isOpen: Readonly<Record<Kind, (seen: Body) => boolean>> = {
+export const isOpen: Readonly<Record<Kind, (seen: Body) => boolean>> = {
   payment: ({ allowedActions }) => allowedActions === undefined || allowedActions.length > 0,
   refund: ({ status }) => status === undefined || status === 'pending',
   dispute: ({ status }) => status === undefined || !/won|lost/.test(status),
   transfer: ({ allowedActions }) => allowedActions === undefined || allowedActions.length > 0,
 };
 
+/** The part of the state from which requests are drawn. */
+export interface Clients {
+  readonly apps: readonly App[];
+  /** A record of the kind, usually one that is not final; undefined while there is none. */
+  pick(kind: Kind, random: Random): KnownRecord | undefined;
+  /** An application that may change the record: any of its organization. */
+  appFor(record: KnownRecord, random: Random): App;
+  /** The time of an application's clock as far as its clients know it. */
+  now(app: App): number;
+}
+
 /** The state of the clients: requests, responses and records. */
-export class ClientState {
+export class ClientState implements Clients {
   readonly apps: readonly App[];
   readonly completed: CompletedRequest[] = [];
   readonly #known = new Map<string, KnownRecord>();
@@ -60,7 +71,6 @@ export class ClientState {
     this.apps = apps;
   }
 
-  /** A record of the kind, usually one that is not final; undefined while there is none. */
   pick(kind: Kind, random: Random): KnownRecord | undefined {
     const all = [...this.#known.values()].filter((known) => known.kind === kind);
     const open = all.filter(({ lastSeen }) => isOpen[kind](lastSeen));
@@ -68,12 +78,10 @@ export class ClientState {
     return among.length === 0 ? undefined : random.pick(among);
   }
 
-  /** An application that may change the record: any of its organization. */
   appFor({ organization }: KnownRecord, random: Random): App {
     return random.pick(this.apps.filter((app) => app.organization === organization));
   }
 
-  /** The time of an application's clock as far as its clients know it. */
   now(app: App): number {
     const clock = this.#clocks.get(app);
     if (!clock) return Date.now();
@@ -110,7 +118,7 @@ export class ClientState {
 export interface RequestKind {
   readonly weight: number;
   /** Undefined while no suitable record exists. */
-  readonly create: (state: ClientState, random: Random) => ClientRequest | undefined;
+  readonly create: (state: Clients, random: Random) => ClientRequest | undefined;
 }
 
 const CURRENCIES = ['EUR', 'USD', 'JPY'];
@@ -129,7 +137,7 @@ const states: readonly string[] = [
   ...['partially_refunded', 'refunded', 'disputed', 'charged_back', 'failed', 'canceled', 'expired'],
 ];
 
-function createPayment(state: ClientState, random: Random): ClientRequest {
+function createPayment(state: Clients, random: Random): ClientRequest {
   const scenarioList = () => Array.from({ length: random.between(1, 3) }, () => random.pick(scenarios));
   const scenario = random.oneIn(5)
     ? {}
@@ -149,7 +157,7 @@ function createPayment(state: ClientState, random: Random): ClientRequest {
   };
 }
 
-function advancePayment(state: ClientState, random: Random): ClientRequest | undefined {
+function advancePayment(state: Clients, random: Random): ClientRequest | undefined {
   const payment = state.pick('payment', random);
   if (!payment) return undefined;
   const { allowedActions = [], amount = 100 } = payment.lastSeen;
@@ -170,7 +178,7 @@ function advancePayment(state: ClientState, random: Random): ClientRequest | und
   }
 }
 
-function refundPayment(state: ClientState, random: Random): ClientRequest | undefined {
+function refundPayment(state: Clients, random: Random): ClientRequest | undefined {
   const payment = state.pick('payment', random);
   if (!payment) return undefined;
   const { amountRefundable = 0 } = payment.lastSeen;
@@ -178,13 +186,13 @@ function refundPayment(state: ClientState, random: Random): ClientRequest | unde
   return { app: state.appFor(payment, random), path: `payments/${payment.id}/refund`, body: part };
 }
 
-function advanceRefund(state: ClientState, random: Random): ClientRequest | undefined {
+function advanceRefund(state: Clients, random: Random): ClientRequest | undefined {
   const refund = state.pick('refund', random);
   const body = random.oneIn(3) ? {} : { action: random.pick(['succeed', 'fail', 'cancel']) };
   return refund && { app: state.appFor(refund, random), path: `refunds/${refund.id}/advance`, body };
 }
 
-function advanceDispute(state: ClientState, random: Random): ClientRequest | undefined {
+function advanceDispute(state: Clients, random: Random): ClientRequest | undefined {
   const dispute = state.pick('dispute', random);
   const evidence = { action: 'submit_evidence', evidence: { receipt: 'signed at the door' } };
   const body = random.pick([
@@ -211,7 +219,7 @@ const jumps: readonly number[] = [
 export function clockRequests(movable: readonly App[]): readonly RequestKind[] {
   const move = (
     path: string,
-    body: (state: ClientState, random: Random, app: App) => ClientRequest['body'],
+    body: (state: Clients, random: Random, app: App) => ClientRequest['body'],
   ): RequestKind['create'] => {
     return (state, random) => {
       const app = random.pick(movable);
@@ -273,7 +281,7 @@ const transferStates: readonly string[] = [
 
 const beneficiary = { beneficiary: { name: 'Ada Lovelace', country: 'GB' } };
 
-function createTransfer(state: ClientState, random: Random): ClientRequest {
+function createTransfer(state: Clients, random: Random): ClientRequest {
   const scenarioList = () =>
     Array.from({ length: random.between(1, 3) }, () => random.pick(transferScenarios));
   const amount = random.between(500, 1_000_000);
@@ -292,7 +300,7 @@ function createTransfer(state: ClientState, random: Random): ClientRequest {
   };
 }
 
-function advanceTransfer(state: ClientState, random: Random): ClientRequest | undefined {
+function advanceTransfer(state: Clients, random: Random): ClientRequest | undefined {
   const transfer = state.pick('transfer', random);
   if (!transfer) return undefined;
   const { allowedActions = [] } = transfer.lastSeen;
@@ -314,11 +322,7 @@ export async function hasTransfers(url: string): Promise<boolean> {
   return Object.keys(document.paths).some((path) => path.endsWith('developer_api_transfers'));
 }
 
-export function drawRequest(
-  kinds: readonly RequestKind[],
-  state: ClientState,
-  random: Random,
-): ClientRequest {
+export function drawRequest(kinds: readonly RequestKind[], state: Clients, random: Random): ClientRequest {
   const total = kinds.reduce((sum, { weight }) => sum + weight, 0);
   for (;;) {
     let left = random.next() * total;
