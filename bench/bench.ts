@@ -6,6 +6,7 @@ import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 import { type Postgres, startPostgres } from '../test/support/postgres.ts';
 import { BENCHMARKS, type BenchmarkName, type PreparedBench, setUpBenchmarks } from './benchmarks.ts';
+import { measureCapacity } from './capacity.ts';
 import { measureClock } from './clock.ts';
 import { comparisonTargets, latencyTargets, type Rounds } from './comparisons.ts';
 import { measureCosts } from './costs.ts';
@@ -70,6 +71,11 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   cleanups.push(() => postgres.stop());
   const context = { postgres, folder, cleanups, log };
   if (options.peers.length > 0) return benchPeers(options, context);
+  if (options.isCapacity) {
+    // The lines of its log are the result.
+    if ((await measureCapacity(context)) === undefined) log('the capacity model is measured on Linux only');
+    return;
+  }
   if (options.scale !== undefined) return benchScale(options, options.scale, context);
   const stage = await setUpBenchmarks(options, postgres, folder, cleanups, log);
   const { benchmarks, baselineDriver, databases } = stage;

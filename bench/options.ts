@@ -24,6 +24,8 @@ export interface Options {
   readonly isFull: boolean;
   /** Number of payments for `--scale`; undefined without it. */
   readonly scale: number | undefined;
+  /** Only the capacity model, with `--capacity`. */
+  readonly isCapacity: boolean;
   /** Other servers for `--peers`; empty without it. */
   readonly peers: readonly Peer[];
   /** Folder for processor profiles of the server processes. */
@@ -38,6 +40,7 @@ export const USAGE = `npm run bench -- [options]
                         run only this part; walk includes the creates that it is compared with
   --scale               compare a million payments with a thousand, nothing else; replaces its section of bench/RESULTS.md
   --payments N          with --scale, the number of payments; prints the results only
+  --capacity            compare the capacity model of docs/SCALING.md with a load at fixed rates, nothing else; prints the results
   --peers NAME=URL,...  compare with running Stripe-compatible servers, nothing else; 3 rounds
   --profile DIR         write a .cpuprofile of each server process to DIR
   --help                print this text
@@ -55,6 +58,7 @@ export function parseOptions(argv: readonly string[]): Options {
       only: { type: 'string' },
       scale: { type: 'boolean', default: false },
       payments: { type: 'string' },
+      capacity: { type: 'boolean', default: false },
       peers: { type: 'string' },
       profile: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -72,6 +76,7 @@ export function parseOptions(argv: readonly string[]): Options {
     parts: new Set(parts),
     isFull: only === undefined && !quick && values.payments === undefined && peers.length === 0,
     scale: values.scale ? integerOption('--payments', values.payments, PAYMENTS, PAYMENTS_MAX) : undefined,
+    isCapacity: values.capacity,
     peers,
     profile: values.profile,
   };

@@ -180,14 +180,30 @@ export class Caller {
     return (JSON.parse(text) as { id: string }).id;
   }
 
+  /** Creates a payment; `receivedAt` resolves when its event has arrived. */
+  async deliver(): Promise<{ id: string; answeredAt: number; receivedAt: Promise<number> }> {
+    const id = await this.post('developer_api_payments', { amount: 1_250, currency: 'EUR' }, 201);
+    return { id, answeredAt: performance.now(), receivedAt: this.#receiver.receipt(id) };
+  }
+
+  /** Reads a payment; without an id, the first page of them. */
+  async get(id?: string): Promise<void> {
+    const { statusCode, body } = await this.#pool.request({
+      path: id === undefined ? PAYMENTS_PATH : `${PAYMENTS_PATH}/${id}`,
+      method: 'GET',
+      headers: { authorization: `Bearer ${WEBHOOK_APP_KEY}` },
+    });
+    const text = await body.text();
+    if (statusCode !== 200) throw new Error(`A GET failed with ${statusCode}: ${text}`);
+  }
+
   /** Creates `payments` concurrently and waits for all events; latencies are from response to event receipt. */
   async burst(payments: number): Promise<Measurement> {
     const startedAt = performance.now();
     const latenciesMs = await Promise.all(
       Array.from({ length: payments }, async () => {
-        const id = await this.post('developer_api_payments', { amount: 1_250, currency: 'EUR' }, 201);
-        const answeredAt = performance.now();
-        return Math.max(0, (await this.#receiver.receipt(id)) - answeredAt);
+        const { answeredAt, receivedAt } = await this.deliver();
+        return Math.max(0, (await receivedAt) - answeredAt);
       }),
     );
     return {
