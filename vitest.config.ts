@@ -4,9 +4,10 @@ import { Progress } from './test/support/progress.ts';
 import { LongestFirst } from './test/support/sequencer.ts';
 
 /**
- * The four tiers of the suite, fastest first. A test belongs to the fastest tier that can check its guarantee:
+ * The five tiers of the suite, fastest first. A test belongs to the fastest tier that can check its guarantee:
  *
  * - `unit`: pure code, in memory. No server, no database, no process.
+ * - `fuzz`: parsers and guards with random inputs, five seconds each. `npm run test:fuzz` runs them longer.
  * - `api`: a server in the test process, on PGlite and PostgreSQL. Files of one worker share servers and modules.
  * - `process`: real server processes, signals, crashes, the command line. Files of one worker share modules.
  * - `browser`: the console and the documentation in Chromium.
@@ -24,6 +25,7 @@ const api = [
   'test/golden.test.ts',
   'test/simulation/model.test.ts',
 ];
+const fuzz = ['test/fuzz/*.test.ts'];
 const browser = ['test/browser/**/*.test.ts'];
 const tools = ['test/tools/**/*.test.ts'];
 
@@ -58,11 +60,21 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'unit', include: unit, isolate: false, sequence: sequence(0) } },
+      // Isolated: coverage has only the code of the own target.
+      {
+        extends: true,
+        test: {
+          name: 'fuzz',
+          include: fuzz,
+          sequence: sequence(1),
+          execArgv: ['--wasm-tiering-budget=100000000'],
+        },
+      },
       {
         extends: true,
         test: {
           name: 'api',
-          sequence: sequence(1),
+          sequence: sequence(2),
           include: api,
           isolate: false,
           maxWorkers: workers.api,
@@ -75,15 +87,15 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'process',
-          sequence: sequence(2),
+          sequence: sequence(3),
           include: ['test/**/*.test.ts'],
-          exclude: [...unit, ...api, ...browser, ...tools],
+          exclude: [...unit, ...fuzz, ...api, ...browser, ...tools],
           isolate: false,
           ...withDatabase,
         },
       },
-      { extends: true, test: { name: 'browser', include: browser, sequence: sequence(3), ...withDatabase } },
-      { extends: true, test: { name: 'tools', include: tools, sequence: sequence(4), ...withDatabase } },
+      { extends: true, test: { name: 'browser', include: browser, sequence: sequence(4), ...withDatabase } },
+      { extends: true, test: { name: 'tools', include: tools, sequence: sequence(5), ...withDatabase } },
     ],
   },
 });

@@ -1,4 +1,4 @@
-// `npm test`: prepares the checkout, then runs the linter, the type checks and all four tiers of tests, and prints the duration of each.
+// `npm test`: prepares the checkout, then runs the linter, the type checks and all five tiers of tests, and prints the duration of each.
 //   npm test -- test/api/payments.test.ts   only vitest, with these arguments
 //   npm run test:unit                       one tier (`--tier unit`)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepare, run, tools } from './prepare.mjs';
 
-const tiers = ['unit', 'api', 'process', 'browser'];
+const tiers = ['unit', 'fuzz', 'api', 'process', 'browser'];
 
 const args = await prepare(process.argv.slice(2));
 const vitest = (/** @type {string} */ name, /** @type {string[]} */ ...more) => ({
