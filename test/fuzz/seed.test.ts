@@ -6,6 +6,7 @@ import { SeedSchema } from '../../src/admin/seed-schema.ts';
 import { findCurrency } from '../../src/kernel/currency.ts';
 import { roles, scopes } from '../../src/kernel/permissions.ts';
 import { settingsOf } from '../../src/resources/applications/api.ts';
+import { completeSeed } from '../support/complete-seed.ts';
 import { addressOf } from './engine/addresses.ts';
 import { fuzz } from './engine/fuzz-test.ts';
 import { mutateJson } from './engine/mutate-json.ts';
@@ -13,43 +14,6 @@ import { mutateJson } from './engine/mutate-json.ts';
 /** Typebox checks the schema, the server uses Ajv. */
 const schema = Compile(SeedSchema);
 const example = readFileSync(new URL('../../examples/seed.json', import.meta.url), 'utf8');
-
-const complete = {
-  organizations: [
-    {
-      name: 'Acme',
-      users: [{ email: 'dev@acme.test', password: 'correct horse battery', role: 'owner', takeOver: true }],
-      applications: [
-        {
-          name: 'web',
-          fee: { basisPoints: 290, fixedAmount: 30 },
-          provider: 'meridian',
-          fx: { marginBasisPoints: 0, rates: { 'EUR/USD': '1.25' } },
-          webhookDefaults: { eventTypes: ['payment.*'], retryProfile: 'fast', maxConcurrency: 1 },
-          webhooks: [
-            {
-              url: 'http://127.0.0.1:9000/',
-              secret: `whsec_${'A'.repeat(43)}=`,
-              description: 'orders',
-              eventTypes: ['*'],
-            },
-          ],
-          apiKeys: [
-            {
-              name: 'ci',
-              key: 'sbk_sandbox_0123456789abcdefghijABCDEFGHIJ01',
-              scopes: ['payments:read'],
-              expiresAt: '2030-01-01T00:00:00Z',
-              allowedCidrs: ['10.0.0.0/8'],
-              mayReset: true,
-              revoked: false,
-            },
-          ],
-        },
-      ],
-    },
-  ],
-};
 
 function jsonOf(text: string): unknown {
   try {
@@ -113,7 +77,7 @@ fuzz({
   name: 'seed',
   seeds: [
     example,
-    JSON.stringify(complete),
+    JSON.stringify(completeSeed),
     '{"organizations":[]}',
     '{"$schema":"./seed.schema.json","organizations":[]}',
   ],
@@ -139,7 +103,7 @@ fuzz({
   lengthMax: 6_000,
   generate: (random, input) =>
     JSON.stringify(
-      mutateJson(jsonOf(input) ?? complete, random, [
+      mutateJson(jsonOf(input) ?? completeSeed, random, [
         ...[
           'name',
           'role',

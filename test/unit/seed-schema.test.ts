@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
 import { checkedSeed } from '../../src/admin/seed.ts';
 import { seedSchemaDocument } from '../../src/admin/seed-schema.ts';
+import { completeSeed } from '../support/complete-seed.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -37,37 +38,6 @@ const key = (settings: object) => application({ apiKeys: [apiKey(settings)] });
 const webhook = (settings: object) =>
   application({ webhooks: [{ url: 'http://127.0.0.1:9000/', ...settings }] });
 
-const complete = organization({
-  users: [{ email: 'dev@acme.test', password: 'correct horse battery', role: 'owner', takeOver: true }],
-  applications: [
-    {
-      name: 'web',
-      fee: { basisPoints: 290, fixedAmount: 30 },
-      provider: 'meridian',
-      fx: { marginBasisPoints: 0, rates: { 'EUR/USD': '1.25' } },
-      webhookDefaults: { eventTypes: ['payment.*'], retryProfile: 'fast', maxConcurrency: 1 },
-      webhooks: [
-        {
-          url: 'http://127.0.0.1:9000/',
-          secret: `whsec_${'A'.repeat(43)}=`,
-          description: 'orders',
-          eventTypes: ['*'],
-          retryProfile: 'none',
-          maxConcurrency: 64,
-        },
-      ],
-      apiKeys: [
-        apiKey({
-          expiresAt: '2030-01-01T00:00:00Z',
-          allowedCidrs: ['10.0.0.0/8'],
-          mayReset: true,
-          revoked: false,
-        }),
-      ],
-    },
-  ],
-});
-
 /** The seeds in the documentation: JSON blocks that declare organizations. */
 const documented = ['README.md', ...readdirSync(new URL('docs/', root)).map((name) => `docs/${name}`)]
   .filter((path) => path.endsWith('.md'))
@@ -82,7 +52,7 @@ const documented = ['README.md', ...readdirSync(new URL('docs/', root)).map((nam
 
 const accepted: readonly (readonly [string, string])[] = [
   ['examples/seed.json', read('examples/seed.json')],
-  ['a seed with every field', JSON.stringify(complete)],
+  ['a seed with every field', JSON.stringify(completeSeed)],
   ['a seed without organizations', '{"organizations":[]}'],
   ['a seed that names its schema', '{"$schema":"./seed.schema.json","organizations":[]}'],
   ['an application without a provider', JSON.stringify(application({ provider: null }))],
