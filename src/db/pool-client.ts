@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Database } from './database.ts';
 import { DatabaseFailure, toFailure } from './failure.ts';
 import { type Hosts, TakesNoWrites } from './hosts.ts';
+import { PreparedStatements, type StatementsOnWire } from './prepared-statements.ts';
 
 export interface PoolSettings {
   readonly kind: Database['kind'];
@@ -36,6 +37,8 @@ export interface Client {
   release(isUnusable: boolean): void;
 }
 
+const preparedStatementsMax = 200;
+
 /** The class of the pool's connections. The pool creates them itself, so their settings come from here. */
 export function clientClass(
   { kind, target }: PoolSettings,
@@ -44,6 +47,9 @@ export function clientClass(
 ): typeof pg.Client {
   return class PoolClient extends pg.Client implements Omit<Client, 'release'> {
     readonly failuresBefore = failures();
+    readonly #statements = new PreparedStatements(preparedStatementsMax);
+    // Its declarations lack these.
+    declare readonly connection: pg.Connection & StatementsOnWire;
     #unanswered = 0;
     #isRetired = false;
 
@@ -53,6 +59,7 @@ export function clientClass(
 
     async ask(config: pg.QueryConfig, msMax = queryMsMax): Promise<pg.QueryResult> {
       this.#unanswered += 1;
+      if (config.name) this.#statements.use(config.name, this.connection);
       const limit = kind === 'postgres' ? { query_timeout: msMax } : {};
       const answer = this.query({ ...config, ...limit }).finally(() => {
         this.#unanswered -= 1;
