@@ -69,6 +69,8 @@ export class Cluster {
         SANDBANK_OPERATOR_TOKEN: this.operatorToken,
         SANDBANK_PRIVATE_WEBHOOKS: 'on',
         SANDBANK_REGISTRATION: 'open',
+        // The archive is created at once.
+        SANDBANK_RATE_LIMIT: '1000',
         SANDBANK_STATEMENT_TIMEOUT: '10',
         SANDBANK_REQUEST_DAYS: '1',
         SANDBANK_ATTEMPT_DAYS: '1',

@@ -20,6 +20,8 @@ const rate = Number(process.env.SANDBANK_SOAK_RATE ?? (isLong ? 40 : 25));
 /** Six days of the servers in an hour; a run of seconds has few jumps. */
 const days = isLong ? 6 : 1;
 const warmUpMax = 600;
+/** More than the row cache of a node holds. */
+const archivedPayments = isLong ? 25_000 : 300;
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];
 afterAll(() => {
@@ -37,6 +39,7 @@ test.each(databases as SoakOptions['database'][])(
       sampleSeconds: Math.min(60, seconds / 20),
       warmUpSeconds: Math.min(warmUpMax, seconds / 3),
       daySeconds: seconds / days,
+      archivedPayments,
       nodeArgs: isLong ? [] : testNodeArgs,
       onProgress: (text) => isLong && process.stderr.write(`${database} ${text}\n`),
     });

@@ -29,6 +29,8 @@ export interface SoakOptions {
   readonly sampleSeconds: number;
   readonly warmUpSeconds: number;
   readonly daySeconds: number;
+  /** Payments that exist before the traffic. */
+  readonly archivedPayments: number;
   readonly nodeArgs: readonly string[];
   readonly onProgress: (text: string) => void;
 }
@@ -82,6 +84,7 @@ class Session {
     const client = new SoakClient(cluster.url, this.#measurements);
     const traffic = new Traffic({
       ...{ client, receivers, rate, measurements: this.#measurements, clock: this.#clock },
+      archivedPayments: this.#options.archivedPayments,
       random: new Random(randomFrom(seed)),
       operatorToken: cluster.operatorToken,
       hurry: Math.max(1, hurryMinutes / minutes),

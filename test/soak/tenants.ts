@@ -12,6 +12,8 @@ export const clocked = app('Clocks', 'web');
 export const auditedApps: readonly App[] = [...acme, globex, clocked];
 /** Is reset again and again, forked, and has fault plans. */
 export const volatile = app('Volatile', 'web');
+/** Only `archive.ts` writes to it. */
+export const archived = app('Archive', 'web');
 
 const scopes = ['payments', 'customers', 'transfers', 'webhooks'].flatMap((of) => [
   `${of}:read`,
@@ -34,7 +36,7 @@ export function receiverOf(app: App): string | undefined {
 }
 
 export function writeSeed(file: string, receivers: Receivers): void {
-  const apps = [...auditedApps, volatile];
+  const apps = [...auditedApps, volatile, archived];
   const organizations = [...new Set(apps.map(({ organization }) => organization))].map((name) => ({
     name,
     applications: apps

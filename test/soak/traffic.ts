@@ -10,6 +10,7 @@ import {
   transferRequests,
 } from '../process/chaos/requests.ts';
 import type { App, ClientRequest } from '../process/chaos/servers.ts';
+import { Archive } from './archive.ts';
 import type { SoakClient } from './client.ts';
 import type { Measurements } from './latencies.ts';
 import { Organizations } from './organizations.ts';
@@ -37,6 +38,7 @@ export interface TrafficOptions {
   readonly operatorToken: string;
   /** Requests per second. */
   readonly rate: number;
+  readonly archivedPayments: number;
   /** Divides the pauses between rare actions, for a run of seconds. */
   readonly hurry: number;
 }
@@ -73,6 +75,7 @@ export class Traffic {
   readonly #records: RecentRecords;
   readonly #volatileRecords: RecentRecords;
   readonly #people: readonly Person[];
+  readonly #archive: Archive;
   readonly #customers: string[] = [];
   readonly #inFlight = new Set<Promise<unknown>>();
   readonly #background: Promise<unknown>[] = [];
@@ -85,16 +88,18 @@ export class Traffic {
     const { client, random, clock, receivers, operatorToken: token } = options;
     this.#records = new RecentRecords(auditedApps, () => clock.now);
     this.#volatileRecords = new RecentRecords([volatile], () => clock.now);
+    this.#archive = new Archive(client);
     this.#people = Array.from({ length: people }, () => new Person(client, random));
     this.organizations = new Organizations(client, { token, receivers, clock, random });
     this.streams = new StreamReaders(client.url, random);
   }
 
   get payments(): number {
-    return this.acknowledged.payments + this.organizations.payments;
+    return this.#options.archivedPayments + this.acknowledged.payments + this.organizations.payments;
   }
 
   async start(): Promise<void> {
+    await this.#archive.create(this.#options.archivedPayments);
     await Promise.all(this.#people.map((person) => person.signUp()));
     const { random, client } = this.#options;
     this.#background.push(
@@ -166,6 +171,7 @@ export class Traffic {
       { weight: 4, run: () => this.#replay() },
       { weight: 18, run: () => this.#readOne() },
       { weight: 16, run: () => client.get('list', random.pick(lists), app().key) },
+      { weight: 4, run: () => this.#archive.readPage(random) },
       { weight: 4, run: () => client.get('search', random.pick(searches), app().key) },
       { weight: 8, run: () => random.pick(this.#people).visit() },
       { weight: 1, run: () => client.get('list', payments, random.pick(this.#people).apiKey) },
