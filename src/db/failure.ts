@@ -58,9 +58,13 @@ export function isLoss(error: unknown): boolean {
   return state !== '57014' && !state.startsWith('53');
 }
 
-/** A statement that was rejected because an earlier one in the same transaction had failed. */
+/**
+ * A statement that was rejected because an earlier one in the same transaction had failed. When that rejected its preparation, a
+ * pipelined second execution has no statement (26000).
+ */
 export function isAborted(error: unknown): boolean {
-  return (error as { code?: unknown }).code === '25P02';
+  const { code } = error as { code?: unknown };
+  return code === '25P02' || code === '26000';
 }
 
 // pg reports a lost connection by a system code or, for its own timeouts, only by the message.

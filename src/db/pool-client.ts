@@ -37,6 +37,10 @@ export interface Client {
   release(isUnusable: boolean): void;
 }
 
+/**
+ * About 30 MB of a PostgreSQL process. In mixed traffic with 365 different statements, 98.5 % of the executions find theirs prepared, with a
+ * limit of 128 only 96 %.
+ */
 const preparedStatementsMax = 200;
 
 /** The class of the pool's connections. The pool creates them itself, so their settings come from here. */
