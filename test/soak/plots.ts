@@ -28,7 +28,7 @@ export function plotsOf(run: Run, prefix: string): readonly Plot[] {
         unit: 'MB',
         series: perNode(samples, ({ residentBytes }) => residentBytes / megabyte),
       },
-      text: 'Resident memory of each process, the largest of each interval. A line breaks where a process was replaced.',
+      text: 'Resident memory of each process, the least reading of each interval. A line breaks where a process was replaced.',
     }),
     plot('heap', {
       ...{
@@ -36,11 +36,11 @@ export function plotsOf(run: Run, prefix: string): readonly Plot[] {
         unit: 'MB',
         series: perNode(samples, ({ heapBytes }) => heapBytes / megabyte),
       },
-      text: 'The smallest size of each interval, close to what remains after a garbage collection.',
+      text: 'The least reading of each interval. A full garbage collection runs every 30 seconds, so this is close to what the process retains.',
     }),
     plot('handles', {
       ...{ title: 'Open handles', unit: 'handles', series: handles(samples) },
-      text: 'File descriptors and, of those, sockets: clients, receivers, database connections.',
+      text: 'File descriptors without the files of the embedded database, and of those, sockets: clients, receivers, database connections. The least reading of each interval.',
     }),
     ...(['p99Ms', 'p50Ms'] as const).map((which) =>
       plot(which, {

@@ -1,6 +1,7 @@
 /** Samples of the server processes, their metrics and the machine. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { cpus } from 'node:os';
+import path from 'node:path';
 import type { Cluster, Node } from './cluster.ts';
 import type { BacklogSample, NodeSample } from './run.ts';
 
@@ -56,7 +57,7 @@ export class NodeSampler {
   #add(node: Node, metrics: ReadonlyMap<string, number>): void {
     const pid = node.process?.pid ?? 0;
     const value = (name: string) => metrics.get(name) ?? Number.NaN;
-    const links = handlesOf(pid);
+    const links = handlesOf(pid, this.#cluster.dataDirectory);
     const reading: Reading = {
       life: node.life,
       residentBytes: value('process_resident_memory_bytes'),
@@ -83,6 +84,8 @@ export class NodeSampler {
 
 function combine(node: Node, readings: readonly Reading[]): NodeSample {
   const largest = (of: (reading: Reading) => number) => Math.max(...readings.map(of));
+  // A leak raises the least value too, and a peak is no leak.
+  const least = (of: (reading: Reading) => number) => Math.min(...readings.map(of));
   const listed = readings.filter(({ handles }) => handles !== null);
   const first = readings[0];
   const last = readings.at(-1);
@@ -92,11 +95,11 @@ function combine(node: Node, readings: readonly Reading[]): NodeSample {
     name: node.name,
     life: node.life,
     uptimeSeconds: Math.round((performance.now() - node.startedAt) / 1_000),
-    residentBytes: largest(({ residentBytes }) => residentBytes),
-    heapBytes: Math.min(...readings.map(({ heapBytes }) => heapBytes)),
-    externalBytes: largest(({ externalBytes }) => externalBytes),
-    handles: listed.length === 0 ? null : largest(({ handles }) => handles ?? 0),
-    sockets: listed.length === 0 ? null : largest(({ sockets }) => sockets ?? 0),
+    residentBytes: least(({ residentBytes }) => residentBytes),
+    heapBytes: least(({ heapBytes }) => heapBytes),
+    externalBytes: least(({ externalBytes }) => externalBytes),
+    handles: listed.length === 0 ? null : least(({ handles }) => handles ?? Number.POSITIVE_INFINITY),
+    sockets: listed.length === 0 ? null : least(({ sockets }) => sockets ?? Number.POSITIVE_INFINITY),
     lagSeconds: largest(({ lagSeconds }) => lagSeconds),
     processorShare: seconds > 0 ? used / seconds : 0,
   };
@@ -116,15 +119,25 @@ async function scrape({ process: scraped }: Node): Promise<ReadonlyMap<string, n
   }
 }
 
-/** What the open handles of a process refer to; null where the system does not list them. */
-function handlesOf(pid: number): readonly string[] | null {
+/**
+ * What the open handles of a process refer to; null where the system does not list them. Without the files of the embedded database, which
+ * opens each of its tables and indexes when it first uses it: a file that is open twice counts once.
+ */
+function handlesOf(pid: number, dataDirectory: string): readonly string[] | null {
   const folder = `/proc/${pid}/fd`;
+  const databaseFiles = new Set<string>();
   try {
-    return readdirSync(folder).map((handle) => {
+    return readdirSync(folder).flatMap((handle) => {
       try {
-        return readlinkSync(`${folder}/${handle}`);
+        const link = readlinkSync(`${folder}/${handle}`);
+        const isFirst = link.startsWith(`${dataDirectory}${path.sep}`) && !databaseFiles.has(link);
+        if (isFirst && !link.endsWith(' (deleted)')) {
+          databaseFiles.add(link);
+          return [];
+        }
+        return [link];
       } catch {
-        return '';
+        return [''];
       }
     });
   } catch {

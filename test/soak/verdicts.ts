@@ -22,8 +22,8 @@ const pointsMin = 8;
 const residentShareMax = 0.08;
 const residentBytesMax = 24 * megabyte;
 const heapBytesMax = 8 * megabyte;
-/** Sockets of clients and of the pool come and go; a leak of one handle per disturbance is more than 20 an hour. */
-const handlesMax = 6;
+/** Sockets of clients and of the pool come and go; an hour has more than 50 disturbances, so a leak of one handle for each exceeds this. */
+const handlesMax = 20;
 /** A retention round runs every ten minutes, so a table also contains what ten minutes add. */
 const roundSeconds = 600;
 const levelShareMax = 0.15;

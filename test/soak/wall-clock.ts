@@ -15,7 +15,7 @@ export class WallClock {
 
   /** The arguments of Node and the environment with which a process uses this clock. */
   get nodeArgs(): readonly string[] {
-    return ['--import', pathToFileURL(preloaded).href];
+    return ['--expose-gc', '--import', pathToFileURL(preloaded).href];
   }
 
   get env(): Readonly<Record<string, string>> {
