@@ -73,7 +73,7 @@ async function bench(options: Options, folder: string, cleanups: (() => Promise<
   if (options.peers.length > 0) return benchPeers(options, context);
   if (options.isCapacity) {
     // The lines of its log are the result.
-    if ((await measureCapacity(context)) === undefined) log('the capacity model is measured on Linux only');
+    if (!(await measureCapacity(context))) log('the capacity model is measured on Linux only');
     return;
   }
   if (options.scale !== undefined) return benchScale(options, options.scale, context);
