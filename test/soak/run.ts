@@ -49,12 +49,11 @@ export interface NodeSample {
   /** Counts the starts of the node: samples of one life belong to one process. */
   readonly life: number;
   readonly uptimeSeconds: number;
-  /** The largest of the interval. */
+  /** This and the next four are the least of the interval. */
   readonly residentBytes: number;
-  /** The smallest of the interval: near the end of a garbage collection. */
   readonly heapBytes: number;
   readonly externalBytes: number;
-  /** The largest of the interval; null where the system does not list them. */
+  /** Null where the system does not list them. */
   readonly handles: number | null;
   readonly sockets: number | null;
   readonly lagSeconds: number;

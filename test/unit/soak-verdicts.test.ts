@@ -14,6 +14,8 @@ interface Course {
   readonly requestsTable?: (minute: number) => number;
   readonly p99?: (minute: number) => number;
   readonly life?: (minute: number) => number;
+  /** In minutes. */
+  readonly uptime?: (minute: number) => number;
   readonly due?: number;
 }
 
@@ -21,12 +23,12 @@ const noise = randomFrom(1);
 
 function sampleOf(minute: number, course: Course): Sample {
   const { resident = () => 200, handles = () => 60, requestsTable = () => 30, p99 = () => 80 } = course;
-  const { life = () => 1, due = 0 } = course;
+  const { life = () => 1, uptime = (now) => now, due = 0 } = course;
   return {
     at: minute * 60,
     nodes: [
       {
-        ...{ name: 'node 1', life: life(minute), uptimeSeconds: minute * 60 },
+        ...{ name: 'node 1', life: life(minute), uptimeSeconds: uptime(minute) * 60 },
         // Garbage collection moves the size by some megabytes.
         ...{ residentBytes: (resident(minute) + noise() * 20) * megabyte, heapBytes: 40 * megabyte },
         ...{ externalBytes: 0, handles: handles(minute), sockets: 10, lagSeconds: 0, processorShare: 0.5 },
@@ -79,17 +81,27 @@ describe('memory', () => {
     const course = {
       resident: (minute: number) => 200 + (minute % 25) * 3,
       life: (minute: number) => Math.floor(minute / 25),
+      uptime: (minute: number) => minute % 25,
     };
     expect(resultOf(course, verdict)).toBe('failed');
+  });
+  test('of each process has a warm-up', () => {
+    const course = {
+      resident: (minute: number) => 150 + Math.min(minute % 30, 10) * 8,
+      life: (minute: number) => Math.floor(minute / 30),
+      uptime: (minute: number) => minute % 30,
+    };
+    expect(resultOf(course, verdict)).toBe('passed');
+    expect(resultOf({ ...course, uptime: (minute) => minute }, verdict)).toBe('failed');
   });
   test('of a short run is not judged', () => {
     expect(resultOf({ resident: (minute) => 200 + minute }, verdict, 12)).toBe('short');
   });
 });
 
-test('handles that leak now and then are not flat', () => {
+test('handles of which one leaks every two minutes are not flat', () => {
   expect(resultOf({}, 'Open handles are flat')).toBe('passed');
-  expect(resultOf({ handles: (minute) => 60 + Math.floor(minute / 5) }, 'Open handles are flat')).toBe(
+  expect(resultOf({ handles: (minute) => 60 + Math.floor(minute / 2) }, 'Open handles are flat')).toBe(
     'failed',
   );
 });
