@@ -84,7 +84,7 @@ export class NodeSampler {
 
 function combine(node: Node, readings: readonly Reading[]): NodeSample {
   const largest = (of: (reading: Reading) => number) => Math.max(...readings.map(of));
-  // A leak raises the least value too, and a peak is no leak.
+  // A leak raises the least value too; a peak is not a leak.
   const least = (of: (reading: Reading) => number) => Math.min(...readings.map(of));
   const listed = readings.filter(({ handles }) => handles !== null);
   const first = readings[0];

@@ -2,7 +2,7 @@
 // in the file SOAK_CLOCK_FILE. It reads the file ten times a second, so all nodes jump together.
 //
 // A full garbage collection runs every 30 seconds, so that samples show what the process retains. V8 alone lets garbage grow to more than
-// the live heap, over many minutes, which looks like a leak.
+// the live heap, over many minutes, like a leak.
 import { readFileSync } from 'node:fs';
 
 const file = process.env.SOAK_CLOCK_FILE ?? '';
