@@ -52,7 +52,7 @@ export function clientClass(
   return class PoolClient extends pg.Client implements Omit<Client, 'release'> {
     readonly failuresBefore = failures();
     readonly #statements = new PreparedStatements(preparedStatementsMax);
-    // Its declarations lack these.
+    // The type declarations of pg lack these members.
     declare readonly connection: pg.Connection & StatementsOnWire;
     #unanswered = 0;
     #isRetired = false;
